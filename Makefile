@@ -86,7 +86,7 @@ LEFTOUT     := $(foreach h,$(HELPERS),$(if $($(h).needs),$(shell { $(PKG_CONFIG)
 HELPEROBJ   := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard $(patsubst %,src/%/*.c,$(filter-out $(LEFTOUT),$(HELPERS)))))
 HELPERPROG  := $(patsubst %,$(HELPERDIR)/sonde-%,$(filter-out $(LEFTOUT),$(HELPERS)))
 
-SRC  := $(filter-out $(wildcard $(HELPERS:%=src/%/*.c)),$(wildcard src/*/*.c))
+SRC  := $(filter-out $(wildcard $(HELPERS:%=src/%/*.c) $(HELPERS:%=src/%/*/*.c)),$(wildcard src/*/*.c src/*/*/*.c))
 OBJ  := $(SRC:src/%.c=$(BUILD)/obj/%.o)
 DEFS := $(wildcard src/*.def)
 
@@ -114,11 +114,11 @@ help:
 	@echo 'make clean'
 
 # What the page and the rules need travels inside the binary. uPlot comes from npm at build time.
-PAGE    := $(wildcard src/report/page/*)
+PAGE    := $(wildcard src/report/page/web/*)
 RULES   := $(wildcard rules/*.rules)
 PHASES  := $(wildcard phases/*.phases)
 CLASSES := $(wildcard classes/*.classes)
-UPLOT   := src/report/page/node_modules/uplot/dist
+UPLOT   := src/report/page/web/node_modules/uplot/dist
 EVENTS  := $(wildcard events/*.events)
 MAPS    := $(wildcard maps/*.map)
 MODELS  := $(wildcard models/*.model)
@@ -127,8 +127,8 @@ ASSETS  := $(BUILD)/gen/assets.o $(BUILD)/gen/events.o $(BUILD)/gen/maps.o $(BUI
 # Without npm nothing is fetched: the page has plain images as charts. PLAIN=1 leaves npm alone where it is.
 PLAIN ?= $(if $(or $(wildcard $(UPLOT)/uPlot.iife.min.js),$(shell command -v npm)),,1)
 UPLOTFILES := js:dist/uPlot.iife.min.js css:dist/uPlot.min.css licence:LICENSE
-$(UPLOT)/uPlot.iife.min.js: src/report/page/package-lock.json src/report/page/package.json
-	cd src/report/page && npm ci --ignore-scripts --no-audit --no-fund --silent
+$(UPLOT)/uPlot.iife.min.js: src/report/page/web/package-lock.json src/report/page/web/package.json
+	cd src/report/page/web && npm ci --ignore-scripts --no-audit --no-fund --silent
 	@touch $@
 
 $(BUILD)/gen/assets.o: src/report/assets.S $(PAGE) $(RULES) $(PHASES) $(CLASSES) $(if $(PLAIN),,$(UPLOT)/uPlot.iife.min.js) | $(BUILD)/gen
@@ -209,7 +209,7 @@ $(BUILD)/start: release/start.c Makefile
 	$(Q)$(or $(MUSLCC),$(CC)) -D_GNU_SOURCE $(CFLAGS) $(LDFLAGS) -static -o $@ $<
 
 # The public library: what reads recordings, and the few sources that are sampled in the process; only sonde_* is visible.
-LIBSOURCES := cpu cpulist memory disk network core interrupts topology device kept block sysfs spans spans_counters
+LIBSOURCES := cpu cpulist memory storage/disk network core interrupts topology device kept storage/block sysfs program/spans program/spans_counters
 LIBOBJ := $(filter $(BUILD)/obj/base/% $(BUILD)/obj/core/% $(BUILD)/obj/recording/% $(BUILD)/obj/lib/% \
             $(LIBSOURCES:%=$(BUILD)/obj/source/%.o),$(OBJ))
 $(BUILD)/libsonde.a: $(LIBOBJ)

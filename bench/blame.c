@@ -8,9 +8,10 @@
  * true difference, and all intervals of functions have theirs; in percent of PAIRS. kept: with the
  * half of the seeds that nobody looks at while the code is written.
  *
- * Samples are counted, so that a function's time has their error, too. report/blame.h judges.
+ * Samples are counted, so that a function's time has their error, too. report/comparison/blame.h
+ * judges.
  */
-#include "report/blame.h"
+#include "report/comparison/blame.h"
 #include "base/random.h"
 
 #include <math.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * history_steps SERIES [KEPT] - how often core/change.h finds steps in short series, with fixed
- * seeds: for each kind of series a line of what it is and two figures, in percent. KEPT: with the
- * half of the seeds that nobody looks at while the code is written.
+ * history_steps SERIES [KEPT] - how often core/statistics/change.h finds steps in short series,
+ * with fixed seeds: for each kind of series a line of what it is and two figures, in percent. KEPT:
+ * with the half of the seeds that nobody looks at while the code is written.
  *
  * step KIND BEFORE+AFTER SIZE FOUND RANGE: a step of SIZE percent in noise of 1 %; found: a change
  * within 2 places; range: of these, those whose range has the true place.
  * none KIND LENGTH FLAGGED: no step at all.
  */
 #include "base/random.h"
-#include "core/change.h"
+#include "core/statistics/change.h"
 
 #include <math.h>
 #include <stdio.h>

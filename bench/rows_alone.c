@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rows_alone DIR [wide]: an export into nothing. Makes every row of the series of a directory's
  * recordings and throws it away; prints how many values were there. */
-#include "core/frame.h"
+#include "core/frame/frame.h"
 #include "recording/join.h"
 
 #include <inttypes.h>

@@ -17,7 +17,7 @@ MEASURES = {
     "cost": SAMPLING, "peers": SAMPLING, "clock": SAMPLING, "slowdown": SAMPLING, "storm": SAMPLING, "uss": ["src/sampler"],
     "latency": ["src/sampler"], "memory": [*SAMPLING, "src/recording"], "iterator": ["src/iterator", "src/sampler"],
     "startup": [*SAMPLING, "src/recording"], "sources": ["src/source"], "recording": WRITING, "sampler": SAMPLING,
-    "spans": ["src/lib", "src/source/spans.c", "src/recording"], "reading": READING, "report": [*READING, "src/chart", "src/draw"],
+    "spans": ["src/lib", "src/source/program/spans.c", "src/recording"], "reading": READING, "report": [*READING, "src/chart", "src/draw"],
     "export": ["src/sink", "src/recording", "src/core"], "columns": ["src/sink"], "hdf5": ["src/hdf5", "src/sink"],
     "trials": ["src/bench", "src/store", "src/database"], "profiles": ["src/import", "src/sink", "src/recording"],
 }

@@ -5,11 +5,11 @@
  * and order of trials: named, wrongly named, in percent. kept: with the half of the seeds that
  * nobody looks at while the code is written.
  *
- * The order is that of bench/sweepspace.h, the answer that of bench/advice.h.
+ * The order is that of bench/sweep/sweepspace.h, the answer that of bench/advice.h.
  */
 #include "base/random.h"
 #include "bench/advice.h"
-#include "bench/sweepspace.h"
+#include "bench/sweep/sweepspace.h"
 
 #include <math.h>
 #include <stdio.h>

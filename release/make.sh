@@ -72,7 +72,7 @@ source_archive() {
 	else
 		tar -c --exclude=./build --exclude="./${out#"$PWD/"}" --exclude='./sonde_*' --exclude=node_modules --exclude=__pycache__ .
 	fi | tar -x -C "$build/source"
-	page=src/report/page/node_modules/uplot
+	page=src/report/page/web/node_modules/uplot
 	for part in dist/uPlot.iife.min.js dist/uPlot.min.css LICENSE package.json; do
 		install -D -m 644 "$page/$part" "$build/source/$page/$part"
 	done

@@ -14,7 +14,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # Of another processor: the folder with its libraries, what precedes the names of its tools, the folder of Debian's libraries.
 SYSROOT, CROSS, TRIPLET = os.environ.get("SYSROOT", ""), os.environ.get("CROSS", ""), os.environ["TRIPLET"]
 FONTS = [f"{SYSROOT}/usr/share/fonts/truetype/dejavu/{name}.ttf" for name in ("DejaVuSans", "DejaVuSans-Bold")]
-UPLOT = f"{TOP}/src/report/page/node_modules/uplot"
+UPLOT = f"{TOP}/src/report/page/web/node_modules/uplot"
 # What is not found by asking the loader: it is loaded on demand.
 ON_DEMAND = ["libpq.so.5"]
 FONTS_CONF = """<?xml version="1.0"?>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/escape.h"
 #include "base/helper.h"
 #include "base/reserve.h"
-#include "cmd/command.h"
-#include "cmd/help.h"
-#include "cmd/print.h"
-#include "cmd/say.h"
-#include "cmd/version.h"
+#include "base/text/escape.h"
+#include "console/command.h"
+#include "console/help.h"
+#include "console/print.h"
+#include "console/say.h"
+#include "console/version.h"
 
 #include <errno.h>
 #include <fcntl.h>

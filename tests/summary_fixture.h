@@ -11,9 +11,9 @@
 #ifndef TESTS_SUMMARY_FIXTURE_H
 #define TESTS_SUMMARY_FIXTURE_H
 
-#include "report/ending.h"
-#include "report/summary.h"
-#include "report/variables.h"
+#include "report/judging/variables.h"
+#include "report/summary/ending.h"
+#include "report/summary/summary.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef TESTS_SUMMARY_MADE_H
 #define TESTS_SUMMARY_MADE_H
 
-#include "report/summary.h"
+#include "report/summary/summary.h"
 #include "summary_run.h"
 
 #include <setjmp.h>

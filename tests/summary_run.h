@@ -9,7 +9,7 @@
 #define TESTS_SUMMARY_RUN_H
 
 #include "base/clock.h"
-#include "core/run.h"
+#include "core/frame/run.h"
 
 #include <errno.h>
 #include <stdlib.h>

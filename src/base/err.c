@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/err.h"
 
-#include "base/decimal.h"
+#include "base/text/decimal.h"
 
 #include <stdarg.h>
 

@@ -2,7 +2,7 @@
 #include "bench/advice.h"
 
 #include "core/describe.h"
-#include "core/holm.h"
+#include "core/statistics/holm.h"
 
 #include <errno.h>
 #include <math.h>

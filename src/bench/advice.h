@@ -5,16 +5,16 @@
  *
  * A candidate is what was tried: parameters with a stack (component, script, interpreter,
  * packages). The one that leads, which has ADVICE_LEAST trials at least, is compared with each
- * other (core/compare.h), with Holm's correction for their number, as in multiple comparisons with
- * the best (Hsu 1984, Annals of Statistics 12, 1136). It is a winner when it is shown to be better
- * than each; what is shown to be the same is a tie. What is positive is compared by its logarithms,
- * so that intervals are of ratios. Deterministic. Failed trials decide nothing.
+ * other (core/statistics/compare.h), with Holm's correction for their number, as in multiple
+ * comparisons with the best (Hsu 1984, Annals of Statistics 12, 1136). It is a winner when it is
+ * shown to be better than each; what is shown to be the same is a tie. What is positive is compared
+ * by its logarithms, so that intervals are of ratios. Deterministic. Failed trials decide nothing.
  */
 #ifndef SONDE_BENCH_ADVICE_H
 #define SONDE_BENCH_ADVICE_H
 
-#include "bench/campaign.h"
-#include "core/compare.h"
+#include "bench/campaign/campaign.h"
+#include "core/statistics/compare.h"
 
 enum standing {
 	STANDING_LEADS = 0,

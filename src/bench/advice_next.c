@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* advice_next.c - what to try next: what is not told from the best yet, and what lies beside it. */
-#include "base/decimal.h"
+#include "base/text/decimal.h"
 #include "bench/advice.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 #ifndef SONDE_BENCH_BATCHJOBS_H
 #define SONDE_BENCH_BATCHJOBS_H
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "bench/trial.h"
 
 /* "4 of 6 trials ran 2 at a time, each on cores of its own"; nothing, if none did. of: trials of

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/batchnote.h"
 
-#include "base/escape.h"
+#include "base/text/escape.h"
 #include "bench/contract.h"
 #include "store/database.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/contract.h"
 
-#include "base/escape.h"
+#include "base/text/escape.h"
 
 #include <ctype.h>
 #include <errno.h>

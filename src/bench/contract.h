@@ -11,8 +11,8 @@
 #define SONDE_BENCH_CONTRACT_H
 
 #include "base/err.h"
-#include "base/jsontree.h"
 #include "base/pool.h"
+#include "base/text/jsontree.h"
 
 enum {
 	CONTRACT_FAULTS = 32,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/declare.h"
 
-#include "base/escape.h"
+#include "base/text/escape.h"
 #include "bench/indicator.h"
 #include "bench/modelcheck.h"
 #include "bench/trial.h"

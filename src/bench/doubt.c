@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* doubt.c - which trials of a group fail the checks of their model. */
 #include "base/array.h"
-#include "base/decimal.h"
+#include "base/text/decimal.h"
 #include "bench/group.h"
 
 #include <errno.h>

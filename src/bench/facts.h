@@ -9,7 +9,7 @@
 #ifndef SONDE_BENCH_FACTS_H
 #define SONDE_BENCH_FACTS_H
 
-#include "base/jsontree.h"
+#include "base/text/jsontree.h"
 #include "bench/trial.h"
 
 enum { BENCH_FACT_NAME = 512 };

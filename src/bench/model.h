@@ -45,7 +45,7 @@ enum { QUERY_SHOWN = 48, QUERY_CONDITIONS = 16, QUERY_ORDERS = 4, QUERY_LIMIT = 
 struct model_query {
 	const char *name;
 	const char *show[QUERY_SHOWN];           /* columns, figures, facts; none: all columns */
-	const char *condition[QUERY_CONDITIONS]; /* "matrix_size>=512": bench/campaign.h */
+	const char *condition[QUERY_CONDITIONS]; /* "matrix_size>=512": bench/campaign/campaign.h */
 	const char *order[QUERY_ORDERS];         /* the first counts first */
 	bool descending[QUERY_ORDERS];
 	uint32_t nshow, nconditions, norders;

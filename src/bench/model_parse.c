@@ -6,8 +6,8 @@
 #include "bench/modelcheck.h"
 
 #include "base/array.h"
-#include "base/decimal.h"
-#include "base/escape.h"
+#include "base/text/decimal.h"
+#include "base/text/escape.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* model_query.c - named queries of a model's text: which columns, of which trials, in which order.
  */
-#include "bench/campaign.h"
+#include "bench/campaign/campaign.h"
 #include "bench/model_parse.h"
 
 #include "base/array.h"
-#include "base/number.h"
+#include "base/text/number.h"
 
 #include <errno.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "bench/modelcheck.h"
 
 #include "base/array.h"
-#include "base/decimal.h"
+#include "base/text/decimal.h"
 
 #include <errno.h>
 #include <math.h>

@@ -3,15 +3,15 @@
  * modelcheck.h - checks of a model: what one of its columns has to be by the others, such as a rate
  * by operations and time.
  *
- * Written as "rate ~ size^3 / elapsed / 1e6 within 1%", with the formulas of core/expr.h, whose
- * names are columns and figures of trials. A trial that fails one is reported, and counts as
+ * Written as "rate ~ size^3 / elapsed / 1e6 within 1%", with the formulas of core/expr/expr.h,
+ * whose names are columns and figures of trials. A trial that fails one is reported, and counts as
  * before.
  */
 #ifndef SONDE_BENCH_MODELCHECK_H
 #define SONDE_BENCH_MODELCHECK_H
 
 #include "bench/model.h"
-#include "core/expr.h"
+#include "core/expr/expr.h"
 
 struct model_check {
 	const char *text; /* all of it, as it was written */

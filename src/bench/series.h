@@ -6,10 +6,10 @@
 #ifndef SONDE_BENCH_SERIES_H
 #define SONDE_BENCH_SERIES_H
 
-#include "bench/campaign.h"
+#include "bench/campaign/campaign.h"
 #include "chart/shape.h"
-#include "core/change.h"
-#include "report/comparison.h"
+#include "core/statistics/change.h"
+#include "report/comparison/comparison.h"
 
 struct series {
 	const struct campaign_group *group; /* borrowed */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "chart/axis.h"
 
-#include "base/decimal.h"
+#include "base/text/decimal.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "chart/svg.h"
 
-#include "base/decimal.h"
-#include "base/escape.h"
+#include "base/text/decimal.h"
+#include "base/text/escape.h"
 #include "chart/colour.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "chart/time_chart.h"
 
-#include "base/decimal.h"
+#include "base/text/decimal.h"
 #include "chart/colour.h"
 #include "chart/panel.h"
 

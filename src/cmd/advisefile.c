@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/advisefile.h"
 
-#include "base/decimal.h"
-#include "base/json.h"
+#include "base/text/decimal.h"
+#include "base/text/json.h"
 #include "bench/facts.h"
-#include "cmd/drawfile.h"
-#include "cmd/history.h"
-#include "cmd/say.h"
+#include "console/say.h"
+#include "output/drawfile.h"
+#include "session/history.h"
 
 #include <ctype.h>
 #include <errno.h>

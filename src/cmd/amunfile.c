@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/amunfile.h"
 
-#include "bench/amun.h"
-#include "cmd/benchmodels.h"
-#include "cmd/command.h"
-#include "cmd/history.h"
-#include "cmd/print.h"
-#include "cmd/say.h"
+#include "bench/amun/amun.h"
+#include "console/command.h"
+#include "console/print.h"
+#include "console/say.h"
+#include "session/history.h"
+#include "trial/benchmodels.h"
 
 #include <errno.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* attach.c - record processes that run already, and what they start. */
 #include "base/clock.h"
-#include "cmd/attached.h"
-#include "cmd/jobline.h"
-#include "cmd/say.h"
+#include "console/say.h"
+#include "session/attached.h"
+#include "session/jobline.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* begin.c - a span of a job script begins. */
-#include "cmd/command.h"
-#include "cmd/marked.h"
+#include "console/command.h"
+#include "session/marked.h"
 
 struct begin_options {
 	const char *track;

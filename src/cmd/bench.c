@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench.c - benchmarks: the verbs of bench.def. */
-#include "cmd/command.h"
-#include "cmd/say.h"
+#include "console/command.h"
+#include "console/say.h"
 
 #define VERB(x) extern const struct command command_bench_##x;
 #include "bench.def"

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_advise.c - what is best of what was tried, how sure that is, and what to try next. */
-#include "base/escape.h"
+#include "base/text/escape.h"
 #include "bench/advice.h"
 #include "cmd/advisefile.h"
 #include "cmd/benchask.h"
-#include "cmd/benchprint.h"
-#include "cmd/command.h"
-#include "cmd/print.h"
-#include "cmd/say.h"
+#include "console/command.h"
+#include "console/print.h"
+#include "console/say.h"
 #include "core/glob.h"
-#include "report/comparison.h"
+#include "report/comparison/comparison.h"
+#include "trial/benchprint.h"
 
 #include <errno.h>
 #include <inttypes.h>

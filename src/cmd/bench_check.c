@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_check.c - does a script keep the contract? */
 #include "base/clock.h"
-#include "base/escape.h"
-#include "base/textfile.h"
+#include "base/text/escape.h"
+#include "base/text/textfile.h"
 #include "bench/contract.h"
-#include "cmd/benchmodels.h"
-#include "cmd/builtin.h"
-#include "cmd/command.h"
-#include "cmd/print.h"
-#include "cmd/say.h"
-#include "cmd/scripted.h"
+#include "console/command.h"
+#include "console/print.h"
+#include "console/say.h"
+#include "trial/benchmodels.h"
+#include "trial/builtin.h"
+#include "trial/scripted.h"
 
 #include <errno.h>
 #include <stdio.h>

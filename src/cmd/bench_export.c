@@ -2,13 +2,13 @@
 /* bench_export.c - the trials that are kept, as files of any format that sonde export writes. */
 #include "base/array.h"
 #include "bench/batch_id.h"
-#include "cmd/command.h"
-#include "cmd/history.h"
-#include "cmd/outfile.h"
-#include "cmd/say.h"
 #include "cmd/storetable.h"
-#include "cmd/written.h"
+#include "console/command.h"
+#include "console/say.h"
+#include "console/written.h"
 #include "core/glob.h"
+#include "output/outfile.h"
+#include "session/history.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_history.c - an indicator over time, and where it changed. */
 #include "base/clock.h"
-#include "base/escape.h"
+#include "base/text/escape.h"
 #include "bench/series.h"
 #include "cmd/benchask.h"
-#include "cmd/benchprint.h"
-#include "cmd/command.h"
-#include "cmd/drawfile.h"
-#include "cmd/print.h"
-#include "cmd/say.h"
+#include "console/command.h"
+#include "console/print.h"
+#include "console/say.h"
+#include "output/drawfile.h"
+#include "trial/benchprint.h"
 
 #include <errno.h>
 #include <inttypes.h>

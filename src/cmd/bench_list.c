@@ -2,15 +2,15 @@
 /* bench_list.c - the batches that are kept. */
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/escape.h"
-#include "base/jsontree.h"
-#include "cmd/builtin.h"
-#include "cmd/command.h"
-#include "cmd/history.h"
-#include "cmd/print.h"
-#include "cmd/say.h"
+#include "base/text/escape.h"
+#include "base/text/jsontree.h"
+#include "console/command.h"
+#include "console/print.h"
+#include "console/say.h"
 #include "core/glob.h"
 #include "core/metric.h"
+#include "session/history.h"
+#include "trial/builtin.h"
 
 #include <errno.h>
 #include <inttypes.h>

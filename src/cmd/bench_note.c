@@ -2,9 +2,9 @@
 /* bench_note.c - notes and tags of batches. */
 #include "bench/batch_id.h"
 #include "bench/batchnote.h"
-#include "cmd/command.h"
-#include "cmd/history.h"
-#include "cmd/say.h"
+#include "console/command.h"
+#include "console/say.h"
+#include "session/history.h"
 
 #include <errno.h>
 #include <stdlib.h>

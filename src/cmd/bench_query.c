@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_query.c - the trials that a named query of a model asks for. */
-#include "base/escape.h"
+#include "base/text/escape.h"
 #include "cmd/benchask.h"
-#include "cmd/benchmodels.h"
-#include "cmd/command.h"
-#include "cmd/history.h"
-#include "cmd/print.h"
-#include "cmd/say.h"
+#include "console/command.h"
+#include "console/print.h"
+#include "console/say.h"
+#include "session/history.h"
+#include "trial/benchmodels.h"
 
 #include <errno.h>
 #include <inttypes.h>

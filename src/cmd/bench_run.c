@@ -2,15 +2,15 @@
 /* bench_run.c - run a benchmark again and again and keep every trial. */
 #include "base/clock.h"
 #include "bench/batchnote.h"
-#include "cmd/benchmodels.h"
-#include "cmd/benchprint.h"
-#include "cmd/beside.h"
-#include "cmd/builtin.h"
-#include "cmd/history.h"
-#include "cmd/say.h"
-#include "cmd/sitesecrets.h"
-#include "cmd/varied.h"
+#include "console/say.h"
 #include "job/words.h"
+#include "session/history.h"
+#include "session/sitesecrets.h"
+#include "trial/benchmodels.h"
+#include "trial/benchprint.h"
+#include "trial/beside.h"
+#include "trial/builtin.h"
+#include "trial/varied.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_schema.c - the declared indicators as a schema. */
 #include "bench/declare.h"
-#include "cmd/benchmodels.h"
-#include "cmd/command.h"
-#include "cmd/print.h"
-#include "cmd/say.h"
+#include "console/command.h"
+#include "console/print.h"
+#include "console/say.h"
+#include "trial/benchmodels.h"
 
 #include <errno.h>
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_show.c - all that is kept of a batch, or of one of its trials. */
 #include "base/clock.h"
-#include "base/escape.h"
-#include "base/number.h"
-#include "cmd/benchprint.h"
-#include "cmd/command.h"
-#include "cmd/history.h"
-#include "cmd/print.h"
-#include "cmd/say.h"
+#include "base/text/escape.h"
+#include "base/text/number.h"
+#include "console/command.h"
+#include "console/print.h"
+#include "console/say.h"
+#include "session/history.h"
+#include "trial/benchprint.h"
 
 #include <errno.h>
 #include <inttypes.h>

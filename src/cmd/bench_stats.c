@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_stats.c - the statistics of batches. */
-#include "cmd/benchprint.h"
-#include "cmd/command.h"
-#include "cmd/history.h"
-#include "cmd/say.h"
+#include "console/command.h"
+#include "console/say.h"
+#include "session/history.h"
+#include "trial/benchprint.h"
 
 #include <errno.h>
 

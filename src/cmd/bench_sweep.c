@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_sweep.c - try the combinations of a specification. */
 #include "base/clock.h"
-#include "cmd/command.h"
-#include "cmd/say.h"
-#include "cmd/sweephalving.h"
-#include "cmd/sweephost.h"
-#include "cmd/sweepknown.h"
-#include "cmd/sweepprint.h"
-#include "cmd/sweepslurm.h"
+#include "console/command.h"
+#include "console/say.h"
+#include "sweep/sweephalving.h"
+#include "sweep/sweephost.h"
+#include "sweep/sweepknown.h"
+#include "sweep/sweepprint.h"
+#include "sweep/sweepslurm.h"
 
 #include <errno.h>
 #include <string.h>

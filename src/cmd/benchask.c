@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/benchask.h"
 
-#include "cmd/benchprint.h"
-#include "cmd/history.h"
-#include "cmd/say.h"
+#include "console/say.h"
+#include "session/history.h"
+#include "trial/benchprint.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -5,8 +5,8 @@
 #ifndef SONDE_CMD_BENCHASK_H
 #define SONDE_CMD_BENCHASK_H
 
-#include "base/args.h"
-#include "bench/campaign.h"
+#include "base/text/args.h"
+#include "bench/campaign/campaign.h"
 
 /* Rows for a command whose options struct begins with struct benchask. */
 /* clang-format off */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/catalogue.h"
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "source/source.h"
 
 #include <stdio.h>

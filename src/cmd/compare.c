@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/command.h"
 #include "cmd/comparebench.h"
-#include "cmd/outfile.h"
-#include "cmd/print.h"
-#include "cmd/progress.h"
-#include "cmd/say.h"
-#include "cmd/timingprint.h"
-#include "cmd/wanted.h"
+#include "console/command.h"
+#include "console/print.h"
+#include "console/progress.h"
+#include "console/say.h"
+#include "output/outfile.h"
 #include "recording/join.h"
-#include "report/comparison.h"
-#include "report/comparison_page.h"
+#include "report/comparison/comparison.h"
+#include "report/comparison/comparison_page.h"
+#include "session/wanted.h"
+#include "trial/timingprint.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -2,9 +2,9 @@
 #include "cmd/comparebench.h"
 
 #include "bench/group.h"
-#include "cmd/benchprint.h"
-#include "cmd/history.h"
-#include "cmd/say.h"
+#include "console/say.h"
+#include "session/history.h"
+#include "trial/benchprint.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -5,7 +5,7 @@
 #ifndef SONDE_CMD_COMPAREBENCH_H
 #define SONDE_CMD_COMPAREBENCH_H
 
-#include "report/comparison.h"
+#include "report/comparison/comparison.h"
 
 /* operand: A and B, each "bench:3" or "bench:3,bench:4". Adds a condition for each result of which
  * it is known what is better, when there is none; reads and judges. 0 or -errno with a sentence. */

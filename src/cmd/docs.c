@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/catalogue.h"
-#include "cmd/command.h"
-#include "cmd/completion.h"
 #include "cmd/docs_check.h"
-#include "cmd/help.h"
-#include "cmd/print.h"
-#include "cmd/say.h"
-#include "report/code.h"
-#include "report/rules.h"
+#include "console/command.h"
+#include "console/completion.h"
+#include "console/help.h"
+#include "console/print.h"
+#include "console/say.h"
+#include "report/judging/rules.h"
+#include "report/summary/code.h"
 
 #include <errno.h>
 #include <limits.h>

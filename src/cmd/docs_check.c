@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/docs_check.h"
 
-#include "base/textfile.h"
+#include "base/text/textfile.h"
 #include "bench/model.h"
-#include "core/classes.h"
-#include "core/map.h"
-#include "core/phase_rule.h"
-#include "report/rules.h"
-#include "source/perf_table.h"
+#include "core/phase/phase_rule.h"
+#include "core/stacks/classes.h"
+#include "core/table/map.h"
+#include "report/judging/rules.h"
+#include "source/perf/perf_table.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
-#include "base/escape.h"
-#include "base/json.h"
-#include "cmd/command.h"
-#include "cmd/say.h"
+#include "base/text/escape.h"
+#include "base/text/json.h"
+#include "console/command.h"
+#include "console/say.h"
 #include "sampler/diagnosis.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* end.c - a span of a job script ends. */
-#include "cmd/command.h"
-#include "cmd/marked.h"
+#include "console/command.h"
+#include "session/marked.h"
 
 struct end_options {
 	const char *track;

@@ -5,13 +5,13 @@
 #include "cmd/amunfile.h"
 #include "cmd/cascadetable.h"
 #include "cmd/catalogue.h"
-#include "cmd/command.h"
 #include "cmd/importplace.h"
-#include "cmd/perfmonfile.h"
-#include "cmd/say.h"
 #include "cmd/suitefile.h"
-#include "cmd/written.h"
+#include "console/command.h"
+#include "console/say.h"
+#include "console/written.h"
 #include "import/write.h"
+#include "perfmon/perfmonfile.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
-#include "base/json.h"
-#include "cmd/columns.h"
-#include "cmd/history.h"
-#include "cmd/listing.h"
-#include "cmd/print.h"
-#include "cmd/say.h"
+#include "base/text/json.h"
+#include "console/columns.h"
+#include "console/print.h"
+#include "console/say.h"
 #include "core/metric.h"
+#include "session/history.h"
+#include "session/listing.h"
 
 #include <math.h>
 #include <stddef.h>

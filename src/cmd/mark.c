@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mark.c - a mark of a job script, in the recording of its job. */
 #include "base/clock.h"
-#include "base/decimal.h"
-#include "cmd/command.h"
-#include "cmd/marked.h"
-#include "cmd/say.h"
-#include "core/cascade.h"
+#include "base/text/decimal.h"
+#include "console/command.h"
+#include "console/say.h"
+#include "core/phase/cascade.h"
+#include "session/marked.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* perfmon.c - perfmon's command line: its flags, its files, its ways to be ended. */
 #include "base/clock.h"
-#include "base/json.h"
-#include "cmd/attached.h"
-#include "cmd/logfile.h"
-#include "cmd/outfile.h"
-#include "cmd/perfmon_aside.h"
-#include "cmd/perfmon_place.h"
-#include "cmd/perfmon_results.h"
-#include "cmd/say.h"
+#include "base/text/json.h"
+#include "console/say.h"
+#include "output/outfile.h"
+#include "perfmon/logfile.h"
+#include "perfmon/perfmon_aside.h"
+#include "perfmon/perfmon_place.h"
+#include "perfmon/perfmon_results.h"
+#include "session/attached.h"
 #include "sink/sink.h"
 
 #include <ctype.h>

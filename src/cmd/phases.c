@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/phases.h"
+#include "report/phases/phases.h"
 
-#include "cmd/cascadefile.h"
-#include "cmd/choose.h"
-#include "cmd/command.h"
-#include "cmd/print.h"
-#include "cmd/say.h"
+#include "console/command.h"
+#include "console/print.h"
+#include "console/say.h"
+#include "output/cascadefile.h"
 #include "recording/join.h"
+#include "session/choose.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,15 +2,15 @@
 #include "push/push.h"
 
 #include "base/clock.h"
-#include "base/json.h"
-#include "cmd/choose.h"
-#include "cmd/command.h"
-#include "cmd/outfile.h"
-#include "cmd/print.h"
+#include "base/text/json.h"
 #include "cmd/pushtrials.h"
-#include "cmd/say.h"
+#include "console/command.h"
+#include "console/print.h"
+#include "console/say.h"
+#include "output/outfile.h"
 #include "push/address.h"
 #include "recording/join.h"
+#include "session/choose.h"
 #include "store/place.h"
 
 #include <errno.h>

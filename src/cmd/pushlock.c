@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/pushlock.h"
 
-#include "base/jsontree.h"
-#include "base/textfile.h"
+#include "base/text/jsontree.h"
+#include "base/text/textfile.h"
 #include "bench/facts.h"
 
 #include <limits.h>

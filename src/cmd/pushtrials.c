@@ -3,12 +3,12 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/jsontree.h"
 #include "base/sha256.h"
+#include "base/text/jsontree.h"
 #include "bench/group.h"
-#include "cmd/history.h"
 #include "cmd/pushlock.h"
 #include "core/tracker.h"
+#include "session/history.h"
 #include "store/place.h"
 
 #include <errno.h>

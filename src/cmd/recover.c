@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording/recover.h"
 
-#include "cmd/choose.h"
-#include "cmd/command.h"
-#include "cmd/say.h"
-#include "cmd/written.h"
+#include "console/command.h"
+#include "console/say.h"
+#include "console/written.h"
 #include "recording/join.h"
+#include "session/choose.h"
 
 #include <errno.h>
 #include <fcntl.h>

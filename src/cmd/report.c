@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/choose.h"
-#include "cmd/command.h"
-#include "cmd/reportfile.h"
-#include "cmd/say.h"
-#include "cmd/written.h"
+#include "console/command.h"
+#include "console/say.h"
+#include "console/written.h"
+#include "output/reportfile.h"
 #include "recording/join.h"
-#include "report/page.h"
-#include "report/page_series.h"
-#include "report/rules.h"
+#include "report/judging/rules.h"
+#include "report/page/page.h"
+#include "report/page/page_series.h"
+#include "session/choose.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run.c - record a command and everything it starts. */
 #include "base/clock.h"
-#include "cmd/command.h"
-#include "cmd/jobline.h"
-#include "cmd/logmarks.h"
-#include "cmd/print.h"
-#include "cmd/program.h"
-#include "cmd/recording.h"
-#include "cmd/say.h"
-#include "cmd/shared.h"
+#include "console/command.h"
+#include "console/print.h"
+#include "console/say.h"
 #include "job/launch.h"
 #include "job/said.h"
 #include "job/words.h"
-#include "sampler/reading.h"
+#include "sampler/tree/reading.h"
+#include "session/jobline.h"
+#include "session/logmarks.h"
+#include "session/program.h"
+#include "session/recording.h"
+#include "session/shared.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,10 +2,10 @@
 /* serve.c - listen, then become the helper that answers. */
 #include "base/bytes.h"
 #include "base/helper.h"
-#include "base/json.h"
-#include "cmd/command.h"
-#include "cmd/say.h"
+#include "base/text/json.h"
 #include "cmd/token.h"
+#include "console/command.h"
+#include "console/say.h"
 #include "recording/join.h"
 
 #include <arpa/inet.h>

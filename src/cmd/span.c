@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* span.c - a command as a span of the recording of the job that it runs in. */
-#include "cmd/command.h"
-#include "cmd/marked.h"
-#include "cmd/say.h"
-#include "core/markline.h"
+#include "console/command.h"
+#include "console/say.h"
+#include "core/phase/markline.h"
 #include "job/launch.h"
+#include "session/marked.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* top.c - what the nodes of a job do now, or did, on a terminal. */
 #include "base/clock.h"
-#include "cmd/print.h"
-#include "cmd/say.h"
-#include "cmd/watched.h"
+#include "console/print.h"
+#include "console/say.h"
 #include "recording/join.h"
+#include "session/watched.h"
 #include "top/document.h"
 #include "top/watch.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
-#include "cmd/choose.h"
-#include "cmd/command.h"
-#include "cmd/lost.h"
-#include "cmd/say.h"
-#include "cmd/tracefile.h"
-#include "cmd/written.h"
+#include "console/command.h"
+#include "console/lost.h"
+#include "console/say.h"
+#include "console/written.h"
+#include "output/tracefile.h"
 #include "recording/join.h"
-#include "report/phases.h"
+#include "report/phases/phases.h"
+#include "session/choose.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* usage.c - what groups of runs used, and what to ask for next time. */
 #include "store/usage.h"
-#include "base/escape.h"
-#include "base/json.h"
-#include "cmd/history.h"
-#include "cmd/print.h"
-#include "cmd/say.h"
+#include "base/text/escape.h"
+#include "base/text/json.h"
+#include "console/print.h"
+#include "console/say.h"
 #include "core/metric.h"
+#include "session/history.h"
 
 #include <math.h>
 #include <stddef.h>

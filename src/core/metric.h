@@ -57,7 +57,7 @@ struct metric {
 		*domain;   /* what an instance is: "process", "disk", ...; NULL = the node itself */
 	const char *label; /* heading or axis, without the unit */
 	const char *help;  /* one sentence, ends with a full stop */
-	const char *formula; /* derived metric: an expression (core/expr.h); NULL = measured */
+	const char *formula; /* derived metric: an expression (core/expr/expr.h); NULL = measured */
 	uint32_t mul, div;   /* stored x mul / div = base unit; 0 means 1 */
 	enum unit unit;
 	enum kind kind;

@@ -10,7 +10,7 @@
 #ifndef SONDE_CORE_SAMPLE_H
 #define SONDE_CORE_SAMPLE_H
 
-#include "core/event.h"
+#include "core/phase/event.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -125,7 +125,8 @@ bool sample_spans(struct sample *s, uint32_t track, const struct event_span *spa
 /* n <= EVENT_SPANS_MAX values of a counter, in order of time. False: there is no room. */
 bool sample_points(struct sample *s, uint32_t instance, const struct event_point *points,
 		   uint32_t n);
-/* Code that ran (core/event.h). False: there is no room; it is said again with the next sample. */
+/* Code that ran (core/phase/event.h). False: there is no room; it is said again with the next
+ * sample. */
 struct frame_row {
 	uint32_t id, module, outer, line, flags;
 	uint64_t address;

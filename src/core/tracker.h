@@ -11,7 +11,7 @@
 #ifndef SONDE_CORE_TRACKER_H
 #define SONDE_CORE_TRACKER_H
 
-#include "core/stats.h"
+#include "core/statistics/stats.h"
 
 #include <stddef.h>
 

@@ -5,7 +5,7 @@
 #ifndef SONDE_CORE_TRACKER_JSON_H
 #define SONDE_CORE_TRACKER_JSON_H
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "core/tracker.h"
 
 /* An object. The plain keys are always there, with null where nothing is known. */

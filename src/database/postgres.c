@@ -3,8 +3,8 @@
  * postgres.c - the store on a server of PostgreSQL, by libpq: it knows its variables (PGHOST,
  * PGPASSWORD, PGPASSFILE, ...).
  */
-#include "base/decimal.h"
-#include "base/number.h"
+#include "base/text/decimal.h"
+#include "base/text/number.h"
 #include "database/driver.h"
 #include "database/session.h"
 #include "store/place.h"

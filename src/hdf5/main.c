@@ -3,7 +3,7 @@
  * sonde-hdf5 - writes a table of the recording into an HDF5 file: sonde export --to hdf5.
  */
 #include "hdf5/table.h"
-#include "sink/column.h"
+#include "sink/columnar/column.h"
 #include "sink/foreign.h"
 
 #include <errno.h>

@@ -10,7 +10,7 @@
 #define SONDE_HDF5_TABLE_H
 
 #include "base/err.h"
-#include "core/frame.h"
+#include "core/frame/frame.h"
 
 #include <hdf5.h>
 #include <libdeflate.h>

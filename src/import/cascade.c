@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cascade.c - the start-up events of Batch Shipyard pools: all are gathered and checked, then each
  * node becomes a recording whose marks they are. */
-#include "core/cascade.h"
+#include "core/phase/cascade.h"
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/decimal.h"
-#include "base/textfile.h"
+#include "base/text/decimal.h"
+#include "base/text/textfile.h"
 #include "core/sample.h"
 #include "import/cascade_dump.h"
 #include "import/importer.h"

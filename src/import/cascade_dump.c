@@ -2,7 +2,7 @@
 #include "import/cascade_dump.h"
 
 #include "base/bytes.h"
-#include "base/jsondoc.h"
+#include "base/text/jsondoc.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "import/chrome_event.h"
 
 #include "base/crc32c.h"
-#include "base/decimal.h"
+#include "base/text/decimal.h"
 
 #include <math.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #define SONDE_IMPORT_CHROME_EVENT_H
 
 #include "base/err.h"
-#include "base/jsondoc.h"
+#include "base/text/jsondoc.h"
 #include "import/timeline.h"
 
 enum { CHROME_KEY = 64, CHROME_ARGS = 16 };

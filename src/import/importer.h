@@ -9,8 +9,8 @@
 #ifndef SONDE_IMPORT_IMPORTER_H
 #define SONDE_IMPORT_IMPORTER_H
 
-#include "core/map.h"
 #include "core/metric.h"
+#include "core/table/map.h"
 #include "import/store.h"
 
 /* Where a timeline goes, and what is known there of time. Of a recording that exists (`into`): of

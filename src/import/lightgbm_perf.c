@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lightgbm_perf.c - what lightgbm-benchmark's perf.py saves: {"NODE": [record, ...]}, a record for
  * each sample with the keys below. */
-#include "base/jsondoc.h"
+#include "base/text/jsondoc.h"
 #include "import/importer.h"
 
 #include <errno.h>

@@ -7,7 +7,7 @@
 #ifndef SONDE_IMPORT_PERFMON_KEYS_H
 #define SONDE_IMPORT_PERFMON_KEYS_H
 
-#include "base/jsondoc.h"
+#include "base/text/jsondoc.h"
 #include "import/importer.h"
 
 struct perfmon_key {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scanner.c - the profiles of one job in Scanner's database: which job, which nodes, and then each
  * node by one of a few threads. */
-#include "base/textfile.h"
+#include "base/text/textfile.h"
 #include "import/importer.h"
 #include "import/scanner_database.h"
 #include "import/scanner_node.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/scanner_node.h"
 
-#include "core/scanner.h"
+#include "core/phase/scanner.h"
 #include "recording/format.h"
 #include "recording/writer.h"
 

@@ -7,7 +7,7 @@
 #define SONDE_IMPORT_SCANNER_NODE_H
 
 #include "base/err.h"
-#include "core/scanner.h"
+#include "core/phase/scanner.h"
 #include "import/scanner_profile.h"
 
 struct scanner_node {

@@ -8,7 +8,7 @@
 #include "indicator/indicator.h"
 #include "indicator/room.h"
 #include "indicator/team.h"
-#include "source/mountinfo.h"
+#include "source/storage/mountinfo.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,7 +9,7 @@
 #ifndef SONDE_INDICATOR_INDICATOR_H
 #define SONDE_INDICATOR_INDICATOR_H
 
-#include "base/args.h"
+#include "base/text/args.h"
 #include "indicator/measured.h"
 
 /* What may be asked of one. Each has rows for those that it knows. */

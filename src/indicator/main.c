@@ -3,7 +3,7 @@
  * sonde-indicator - the built-in benchmarks: sonde bench run matmul. Its first word is which one;
  * the others are its options.
  */
-#include "base/escape.h"
+#include "base/text/escape.h"
 #include "indicator/indicator.h"
 
 #include <errno.h>

@@ -9,7 +9,7 @@
 #ifndef SONDE_INDICATOR_MEASURED_H
 #define SONDE_INDICATOR_MEASURED_H
 
-#include "base/json.h"
+#include "base/text/json.h"
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "indicator/room.h"
 
-#include "base/number.h"
 #include "base/root.h"
+#include "base/text/number.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -8,7 +8,7 @@
 #ifndef SONDE_JOB_CLAIM_H
 #define SONDE_JOB_CLAIM_H
 
-#include "job/scheduler.h"
+#include "job/scheduler/scheduler.h"
 
 #include <sys/types.h>
 

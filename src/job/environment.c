@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "job/environment.h"
 
-#include "job/secret.h"
+#include "job/secret/secret.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #include "job/glance.h"
 
 #include "base/clock.h"
-#include "base/number.h"
 #include "base/root.h"
+#include "base/text/number.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -3,12 +3,12 @@
  * identity.h - which job this is, where, and what this process may use.
  *
  * No scheduler is asked: only variables, and files that they name, are read. What is not known is 0
- * or empty, in the batch job as job/scheduler.h says.
+ * or empty, in the batch job as job/scheduler/scheduler.h says.
  */
 #ifndef SONDE_JOB_IDENTITY_H
 #define SONDE_JOB_IDENTITY_H
 
-#include "job/scheduler.h"
+#include "job/scheduler/scheduler.h"
 
 struct identity {
 	struct batch_job job; /* borrows from the environment */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "job/lastlines.h"
 
-#include "base/escape.h"
-#include "job/secret.h"
+#include "base/text/escape.h"
+#include "job/secret/secret.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 
 #include "core/sample.h"
 #include "job/message.h"
-#include "job/secret_list.h"
+#include "job/secret/secret_list.h"
 
 enum { ERROR_TEXT_LINES = 20, ERROR_TEXT_BYTES = 4096 };
 

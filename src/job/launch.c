@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 #include "base/descriptors.h"
-#include "base/number.h"
 #include "base/root.h"
+#include "base/text/number.h"
 #include "job/glance.h"
 #include "job/message.h"
 #include "job/patience.h"

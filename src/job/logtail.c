@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "job/logtail.h"
 
-#include "core/markline.h"
+#include "core/phase/markline.h"
 
 #include <stdio.h>
 #include <string.h>

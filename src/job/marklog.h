@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * marklog.h - follows the logs that a program writes, and makes lines of its file of marks
- * (job/markfile.h) of what rules match (core/markrule.h).
+ * (job/markfile.h) of what rules match (core/phase/markrule.h).
  *
  * It runs in a process of its own, which the job does not know: at the lowest priority, within a
  * twentieth of one core and 256 MB. A log may come later, be emptied, or be another file of the
@@ -12,7 +12,7 @@
 #ifndef SONDE_JOB_MARKLOG_H
 #define SONDE_JOB_MARKLOG_H
 
-#include "core/markrule.h"
+#include "core/phase/markrule.h"
 
 enum { MARK_LOGS_MAX = 16, MARK_RULES_MAX = 64 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "job/slots.h"
 
-#include "base/number.h"
-#include "base/textfile.h"
-#include "job/scheduler_row.h"
+#include "base/text/number.h"
+#include "base/text/textfile.h"
+#include "job/scheduler/scheduler_row.h"
 
 #include <errno.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #ifndef SONDE_JOB_SLOTS_H
 #define SONDE_JOB_SLOTS_H
 
-#include "job/scheduler.h"
+#include "job/scheduler/scheduler.h"
 
 struct slot {
 	const char *name;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "job/words.h"
 
-#include "base/escape.h"
-#include "job/secret.h"
+#include "base/text/escape.h"
+#include "job/secret/secret.h"
 
 #include <string.h>
 

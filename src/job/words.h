@@ -9,7 +9,7 @@
 #define SONDE_JOB_WORDS_H
 
 #include "base/bytes.h"
-#include "job/secret_list.h"
+#include "job/secret/secret_list.h"
 
 void words_join(const struct secret_list *l, struct bytes *out, char *const *argv);
 /* The same, which allocates nothing where both are fixed; scratch is for one word. */

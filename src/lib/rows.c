@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/frame.h"
+#include "core/frame/frame.h"
 #include "lib/run.h"
 
 #include <errno.h>

@@ -8,7 +8,7 @@
 #include "lib/run.h"
 #include "lib/span.h"
 #include "recording/writer.h"
-#include "source/spans.h"
+#include "source/program/spans.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,8 +2,8 @@
 #include "live/exposition.h"
 
 #include "base/clock.h"
-#include "base/escape.h"
-#include "base/json.h"
+#include "base/text/escape.h"
+#include "base/text/json.h"
 #include "sink/openmetrics_name.h"
 
 #include <errno.h>

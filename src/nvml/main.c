@@ -3,11 +3,11 @@
  * sonde-nvml - asks NVIDIA's library about the GPUs, in a process that may hang or crash.
  *
  * Started by the source nvidia: descriptor NVIDIA_SOCKET brings a byte for every question, answers
- * go into the memory of NVIDIA_MEMORY (source/nvidia_page.h). It ends with its parent. Started by
- * hand it does nothing.
+ * go into the memory of NVIDIA_MEMORY (source/gpu/nvidia_page.h). It ends with its parent. Started
+ * by hand it does nothing.
  */
 #include "base/clock.h"
-#include "base/number.h"
+#include "base/text/number.h"
 #include "nvml/unit.h"
 
 #include <fcntl.h>

@@ -9,7 +9,7 @@
 #define SONDE_NVML_UNIT_H
 
 #include "nvml/api.h"
-#include "source/nvidia_page.h"
+#include "source/gpu/nvidia_page.h"
 
 #include <stdbool.h>
 

@@ -7,11 +7,11 @@
  * What was sent before is not sent again; the table itself is the journal.
  */
 #include "base/clock.h"
-#include "base/decimal.h"
-#include "base/escape.h"
-#include "base/json.h"
-#include "base/json_read.h"
-#include "core/cascade.h"
+#include "base/text/decimal.h"
+#include "base/text/escape.h"
+#include "base/text/json.h"
+#include "base/text/json_read.h"
+#include "core/phase/cascade.h"
 #include "push/push.h"
 #include "push/table.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "push/job_rows.h"
 
-#include "base/decimal.h"
-#include "base/escape.h"
+#include "base/text/decimal.h"
+#include "base/text/escape.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -7,7 +7,7 @@
 #ifndef SONDE_PUSH_JOB_ROWS_H
 #define SONDE_PUSH_JOB_ROWS_H
 
-#include "core/run.h"
+#include "core/frame/run.h"
 #include "store/database.h"
 
 struct job_rows {

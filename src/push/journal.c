@@ -2,7 +2,7 @@
 #include "push/journal.h"
 
 #include "base/crc32c.h"
-#include "base/number.h"
+#include "base/text/number.h"
 
 #include <errno.h>
 #include <fcntl.h>

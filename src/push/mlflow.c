@@ -8,8 +8,8 @@
  */
 #include "base/clock.h"
 #include "base/entropy.h"
-#include "base/json_read.h"
-#include "base/number.h"
+#include "base/text/json_read.h"
+#include "base/text/number.h"
 #include "push/journal.h"
 #include "push/mlflow_batch.h"
 #include "push/mlflow_files.h"

@@ -5,7 +5,7 @@
 #ifndef SONDE_PUSH_MLFLOW_BATCH_H
 #define SONDE_PUSH_MLFLOW_BATCH_H
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "push/mlflow_points.h"
 
 enum {

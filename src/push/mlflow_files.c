@@ -2,7 +2,7 @@
 #include "push/mlflow_files.h"
 
 #include "recording/recover.h"
-#include "report/page.h"
+#include "report/page/page.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -11,7 +11,7 @@
 
 #include "push/mlflow_batch.h"
 
-#include "core/run.h"
+#include "core/frame/run.h"
 
 enum { PLATFORM_TAGS = 8 };
 

@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 #include "base/pool.h"
-#include "core/table_series.h"
-#include "report/own.h"
+#include "core/table/table_series.h"
+#include "report/summary/own.h"
 
 #include <errno.h>
 #include <math.h>

@@ -9,8 +9,8 @@
 #ifndef SONDE_PUSH_MLFLOW_POINTS_H
 #define SONDE_PUSH_MLFLOW_POINTS_H
 
-#include "core/run.h"
-#include "report/tracking.h"
+#include "core/frame/run.h"
+#include "report/summary/tracking.h"
 
 enum { POINTS_OF_A_METRIC = 1000 };
 

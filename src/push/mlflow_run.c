@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
-#include "base/json_read.h"
-#include "base/number.h"
+#include "base/text/json_read.h"
+#include "base/text/number.h"
 #include "push/mlflow_part.h"
 
 #include <errno.h>

@@ -12,7 +12,7 @@
 #include "push/http.h"
 #include "push/job_rows.h"
 #include "push/push.h"
-#include "report/past.h"
+#include "report/summary/past.h"
 #include "store/place.h"
 
 #include <errno.h>

@@ -9,9 +9,9 @@
 #ifndef SONDE_PUSH_PUSH_H
 #define SONDE_PUSH_PUSH_H
 
-#include "core/run.h"
+#include "core/frame/run.h"
 #include "push/trials.h"
-#include "report/summary.h"
+#include "report/summary/summary.h"
 
 enum push_artifacts { PUSH_ALL = 0, PUSH_REPORT, PUSH_NO_ARTIFACTS };
 

@@ -8,8 +8,8 @@
  * was on its way when a push was killed is sent again: the same value of the same time is no other.
  */
 #include "base/clock.h"
-#include "base/escape.h"
-#include "core/derive.h"
+#include "base/text/escape.h"
+#include "core/frame/derive.h"
 #include "push/http.h"
 #include "push/journal.h"
 #include "push/push.h"

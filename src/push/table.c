@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "push/table.h"
 
-#include "base/base64.h"
 #include "base/clock.h"
 #include "base/sha256.h"
+#include "base/text/base64.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "push/table_place.h"
 
-#include "base/jsontree.h"
-#include "base/textfile.h"
+#include "base/text/jsontree.h"
+#include "base/text/textfile.h"
 #include "push/address.h"
 
 #include <errno.h>

@@ -11,7 +11,7 @@
 #define SONDE_RECORDING_FOLLOW_H
 
 #include "base/err.h"
-#include "core/event.h"
+#include "core/phase/event.h"
 
 enum follow_state {
 	FOLLOW_WAITING = 0, /* nothing of it can be read yet */

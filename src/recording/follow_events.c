@@ -5,7 +5,7 @@
  */
 #include "base/array.h"
 #include "base/crc32c.h"
-#include "base/number.h"
+#include "base/text/number.h"
 #include "recording/follow_part.h"
 #include "recording/format.h"
 

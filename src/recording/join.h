@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * join.h - opens a recording, or a directory of them, as one run (core/run.h).
+ * join.h - opens a recording, or a directory of them, as one run (core/frame/run.h).
  *
  * Every byte is hostile. Damage is reported in run->damages and everything undamaged is read; an
  * error is returned only when there is nothing to read. A recording may be growing while it is
@@ -9,7 +9,7 @@
 #ifndef SONDE_RECORDING_JOIN_H
 #define SONDE_RECORDING_JOIN_H
 
-#include "core/run.h"
+#include "core/frame/run.h"
 
 /* path: a .sonde file, a .tail file, or a directory with node-*.sonde. 0, or -errno with a
  * sentence: -ENOENT no such path; -ENODATA an empty directory or no recording; -EPROTO a future

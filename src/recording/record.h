@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record.h - one event (core/event.h) as bytes, and back.
+ * record.h - one event (core/phase/event.h) as bytes, and back.
  *
  * A record is: varint length of the rest, kind, varint mask of the fields that follow, the fields.
  * Fields at their default are left out; a reader skips kinds it does not know by the length. A
@@ -12,7 +12,7 @@
 
 #include "base/bytes.h"
 #include "base/pool.h"
-#include "core/event.h"
+#include "core/phase/event.h"
 
 /* Fields of a record: bit numbers of the mask, in the order they are written. Append only. */
 enum record_field {

@@ -10,7 +10,7 @@
 #ifndef SONDE_RECORDING_RECOVER_H
 #define SONDE_RECORDING_RECOVER_H
 
-#include "core/run.h"
+#include "core/frame/run.h"
 
 /* The run as run_open gave it. to is an open directory; nothing in it is overwritten. public:
  * without what is private (key_is_private). wrote is told the name of each file; or NULL. 0 or

@@ -3,12 +3,12 @@
  * spans.h - spans by the thousand as a SPANS block: those of one track, column by column.
  *
  * Their order is kept. A span there has a name out of the block's list, a begin and an end;
- * what has a detail, or no end, is an event (core/event.h).
+ * what has a detail, or no end, is an event (core/phase/event.h).
  */
 #ifndef SONDE_RECORDING_SPANS_H
 #define SONDE_RECORDING_SPANS_H
 
-#include "core/run.h"
+#include "core/frame/run.h"
 #include "recording/block.h"
 #include "recording/section.h"
 

@@ -2,9 +2,9 @@
 #include "recording/writer.h"
 
 #include "base/clock.h"
-#include "base/code.h"
 #include "base/entropy.h"
 #include "base/reserve.h"
+#include "base/text/code.h"
 #include "recording/block.h"
 #include "recording/format.h"
 #include "recording/record.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/lines.h"
 
-#include "base/escape.h"
+#include "base/text/escape.h"
 
 #include <string.h>
 #include <sys/ioctl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/machine.h"
 
-#include "base/escape.h"
+#include "base/text/escape.h"
 #include "report/lines.h"
 
 #include <errno.h>

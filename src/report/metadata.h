@@ -7,8 +7,8 @@
 #ifndef SONDE_REPORT_METADATA_H
 #define SONDE_REPORT_METADATA_H
 
-#include "base/json.h"
-#include "core/run.h"
+#include "base/text/json.h"
+#include "core/frame/run.h"
 
 struct metadata {
 	const struct run *run;

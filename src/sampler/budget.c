@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sampler/budget.h"
 
-#include "base/args.h"
 #include "base/clock.h"
+#include "base/text/args.h"
 
 #include <stdio.h>
 #include <string.h>

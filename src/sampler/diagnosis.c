@@ -2,11 +2,11 @@
 #include "sampler/diagnosis.h"
 
 #include "base/clock.h"
-#include "core/expr.h"
+#include "core/expr/expr.h"
 #include "job/identity.h"
-#include "job/scheduler_say.h"
-#include "sampler/fixes.h"
+#include "job/scheduler/scheduler_say.h"
 #include "sampler/mechanism.h"
+#include "sampler/tree/fixes.h"
 
 #include <errno.h>
 #include <stdio.h>

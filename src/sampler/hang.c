@@ -2,7 +2,7 @@
 #include "sampler/hang.h"
 
 #include "base/clock.h"
-#include "source/waiting.h"
+#include "source/program/waiting.h"
 
 #include <stdio.h>
 #include <string.h>

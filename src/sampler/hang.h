@@ -12,7 +12,7 @@
 #define SONDE_SAMPLER_HANG_H
 
 #include "sampler/hang_look.h"
-#include "sampler/tree.h"
+#include "sampler/tree/tree.h"
 
 enum { HANG_EVIDENCE = 400 };
 

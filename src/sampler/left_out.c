@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sampler/left_out.h"
 
-#include "sampler/fixes.h"
+#include "sampler/tree/fixes.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 #include "sampler/marks.h"
 
 #include "base/clock.h"
-#include "core/markline.h"
-#include "job/secret.h"
+#include "core/phase/markline.h"
+#include "job/secret/secret.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -12,7 +12,7 @@
 #define SONDE_SAMPLER_MARKS_H
 
 #include "core/sample.h"
-#include "job/secret_list.h"
+#include "job/secret/secret_list.h"
 
 enum { MARK_FILES_MAX = 1024, MARKS_MAX = 100000, MARK_SPANS_MAX = 256, MARK_TRACKS_MAX = 64 };
 

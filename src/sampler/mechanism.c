@@ -2,10 +2,10 @@
 #include "sampler/mechanism.h"
 
 #include "base/err.h"
-#include "sampler/connector.h"
-#include "sampler/exits.h"
-#include "sampler/iterator.h"
-#include "sampler/reading.h"
+#include "sampler/tree/connector.h"
+#include "sampler/tree/exits.h"
+#include "sampler/tree/iterator.h"
+#include "sampler/tree/reading.h"
 
 #include <errno.h>
 #include <stdio.h>

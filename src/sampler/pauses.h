@@ -11,8 +11,8 @@
 #ifndef SONDE_SAMPLER_PAUSES_H
 #define SONDE_SAMPLER_PAUSES_H
 
-#include "sampler/tree.h"
-#include "source/waiting.h"
+#include "sampler/tree/tree.h"
+#include "source/program/waiting.h"
 
 struct pauses {
 	int64_t since_ns, looked_ns, next_ns; /* 0: none yet */

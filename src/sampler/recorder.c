@@ -2,13 +2,13 @@
 #include "sampler/recorder.h"
 
 #include "base/clock.h"
-#include "base/code.h"
+#include "base/text/code.h"
 #include "job/claim.h"
 #include "job/lastlines.h"
 #include "job/leftover.h"
 #include "job/markfile.h"
-#include "sampler/directory.h"
 #include "sampler/recorder_state.h"
+#include "sampler/tree/directory.h"
 
 #include <errno.h>
 #include <fcntl.h>

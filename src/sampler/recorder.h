@@ -10,8 +10,8 @@
 
 #include "job/identity.h"
 #include "job/ipc.h"
-#include "sampler/members.h"
 #include "sampler/sampler.h"
+#include "sampler/tree/members.h"
 
 struct recorder_options {
 	const char *marks;     /* a file of the job's (job/markfile.h), or NULL */

@@ -3,14 +3,14 @@
  * cost. */
 #include "base/clock.h"
 #include "job/environment.h"
-#include "job/scheduler_ask.h"
-#include "job/scheduler_say.h"
-#include "job/secret.h"
-#include "sampler/fixes.h"
+#include "job/scheduler/scheduler_ask.h"
+#include "job/scheduler/scheduler_say.h"
+#include "job/secret/secret.h"
 #include "sampler/left_out.h"
 #include "sampler/recorder_state.h"
+#include "sampler/tree/fixes.h"
 #include "source/limits.h"
-#include "source/platform.h"
+#include "source/platform/platform.h"
 
 #include <limits.h>
 #include <signal.h>
@@ -25,7 +25,7 @@ enum { ASKING_NODES = 2 };
 #define PATIENCE_NS       (3 * NS_PER_S)
 #define SHORT_PATIENCE_NS (700 * NS_PER_MS)
 
-/* So that a reader on this machine sees whether it still writes (report/condition.c). */
+/* So that a reader on this machine sees whether it still writes (report/judging/condition.c). */
 static void say_process(struct sample *s)
 {
 	struct stat pids;

@@ -9,9 +9,9 @@
 #define SONDE_SAMPLER_RECORDER_STATE_H
 
 #include "recording/writer.h"
-#include "sampler/exits.h"
 #include "sampler/recorder.h"
-#include "sampler/roster.h"
+#include "sampler/tree/exits.h"
+#include "sampler/tree/roster.h"
 
 #include <sys/resource.h>
 

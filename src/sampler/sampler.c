@@ -2,10 +2,10 @@
 #include "sampler/sampler.h"
 
 #include "base/clock.h"
-#include "base/number.h"
 #include "base/reserve.h"
-#include "job/secret.h"
-#include "sampler/fixes.h"
+#include "base/text/number.h"
+#include "job/secret/secret.h"
+#include "sampler/tree/fixes.h"
 #include "source/monitor.h"
 
 #include <errno.h>

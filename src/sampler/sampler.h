@@ -13,8 +13,8 @@
 #include "sampler/pauses.h"
 #include "sampler/span_files.h"
 #include "sampler/suspend.h"
-#include "sampler/tree.h"
-#include "source/perf.h"
+#include "sampler/tree/tree.h"
+#include "source/perf/perf.h"
 #include "source/source.h"
 
 struct sampler_options {

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/root.h"
 #include "job/leftover.h"
-#include "source/spans.h"
+#include "source/program/spans.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * span_files.h - the files in which processes of the job leave their spans: they are found in the
- * folders of their launchers (job/spanfolder.h), taken (source/spans.h) while the processes live,
- * and removed when these are gone.
+ * folders of their launchers (job/spanfolder.h), taken (source/program/spans.h) while the processes
+ * live, and removed when these are gone.
  *
  * Nothing is allocated but for a process that is new, and nobody is waited for.
  */
 #ifndef SONDE_SAMPLER_SPAN_FILES_H
 #define SONDE_SAMPLER_SPAN_FILES_H
 
-#include "sampler/tree.h"
+#include "sampler/tree/tree.h"
 
 enum { SPAN_FOLDERS_MAX = 1024, SPAN_PROCESSES_MAX = 512 };
 

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "report/assets.h"
 #include "report/nonce.h"
-#include "report/page_html.h"
+#include "report/page/page_html.h"
 #include "serve/pages.h"
 
 #include <stdio.h>

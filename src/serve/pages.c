@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/entropy.h"
 #include "recording/join.h"
-#include "report/page.h"
+#include "report/page/page.h"
 
 #include <stdio.h>
 #include <stdlib.h>

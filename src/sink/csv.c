@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* csv.c - comma-separated values as RFC 4180 has them: a header, CRLF, quotes where needed. */
-#include "base/escape.h"
-#include "base/json.h"
+#include "base/text/escape.h"
+#include "base/text/json.h"
 #include "sink/sink.h"
 #include "sink/text.h"
 

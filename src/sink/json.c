@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* json.c - one object of columns and rows, schema sonde/table/1: docs/schema/table.json. */
-#include "base/json.h"
+#include "base/text/json.h"
 
 #include "sink/sink.h"
 #include "sink/text.h"

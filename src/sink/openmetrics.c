@@ -6,12 +6,12 @@
  * Labels are the node and the device: nothing that is new with each job, which would make a series
  * of each job in the database that reads it.
  */
-#include "base/escape.h"
-#include "base/json.h"
-#include "core/losses.h"
+#include "base/text/escape.h"
+#include "base/text/json.h"
+#include "core/frame/losses.h"
+#include "sink/columnar/sorted.h"
 #include "sink/openmetrics_name.h"
 #include "sink/sink.h"
-#include "sink/sorted.h"
 #include "sink/text.h"
 
 #include <errno.h>

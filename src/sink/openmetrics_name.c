@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sink/openmetrics_name.h"
 
-#include "base/escape.h"
+#include "base/text/escape.h"
 
 #include <string.h>
 

@@ -2,9 +2,9 @@
 #include "sink/perfmon.h"
 
 #include "base/clock.h"
-#include "base/json.h"
 #include "base/spool.h"
-#include "core/run_index.h"
+#include "base/text/json.h"
+#include "core/frame/run_index.h"
 #include "sink/perfmon_parts.h"
 #include "sink/text.h"
 

@@ -9,7 +9,7 @@
 #ifndef SONDE_SINK_PERFMON_H
 #define SONDE_SINK_PERFMON_H
 
-#include "core/frame.h"
+#include "core/frame/frame.h"
 
 #include <stdio.h>
 

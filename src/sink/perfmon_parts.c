@@ -2,8 +2,8 @@
 #include "sink/perfmon_parts.h"
 
 #include "base/clock.h"
+#include "core/frame/run_index.h"
 #include "core/glob.h"
-#include "core/run_index.h"
 #include "sink/perfmon.h"
 #include "sink/text.h"
 

@@ -5,8 +5,8 @@
 #ifndef SONDE_SINK_PERFMON_PARTS_H
 #define SONDE_SINK_PERFMON_PARTS_H
 
-#include "base/json.h"
-#include "core/run.h"
+#include "base/text/json.h"
+#include "core/frame/run.h"
 
 #define PERFMON_CPU_METRICS "cpu_metrics"
 

@@ -2,13 +2,13 @@
 /*
  * sink.h - an output format: one const struct in its own file, one line in sinks.def.
  *
- * A sink sees tables (core/frame.h) and never /proc, argv or a metric's name. It streams: its
+ * A sink sees tables (core/frame/frame.h) and never /proc, argv or a metric's name. It streams: its
  * memory does not grow with the table. It escapes every text cell for its own format.
  */
 #ifndef SONDE_SINK_SINK_H
 #define SONDE_SINK_SINK_H
 
-#include "core/frame.h"
+#include "core/frame/frame.h"
 
 #include <stdio.h>
 

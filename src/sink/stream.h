@@ -11,8 +11,8 @@
 #define SONDE_SINK_STREAM_H
 
 #include "base/bytes.h"
-#include "core/frame.h"
-#include "sink/dictionary.h"
+#include "core/frame/frame.h"
+#include "sink/columnar/dictionary.h"
 
 enum stream_kind { STREAM_SCHEMA = 1, STREAM_BATCH, STREAM_END };
 enum { STREAM_HEAD = 8, STREAM_BLOCK_MAX = 256 << 20, STREAM_CACHE = 1024 };

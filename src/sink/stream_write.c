@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sink/stream.h"
 
-#include "base/escape.h"
+#include "base/text/escape.h"
 
 #include <endian.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include "source/core.h"
 
 #include "base/clock.h"
-#include "base/number.h"
+#include "base/text/number.h"
 #include "source/sysfs.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include "source/counterfile.h"
 
 #include "base/clock.h"
-#include "base/number.h"
+#include "base/text/number.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cpu.c - CPU time of the node, in total and per core, by the kernel's states: proc_stat(5). */
-#include "base/number.h"
+#include "base/text/number.h"
 #include "source/core.h"
 #include "source/device.h"
 #include "source/kept.h"

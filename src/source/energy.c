@@ -4,7 +4,7 @@
 #include "source/energy.h"
 
 #include "base/clock.h"
-#include "base/number.h"
+#include "base/text/number.h"
 #include "source/sysfs.h"
 
 #include <errno.h>

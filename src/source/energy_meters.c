@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Meters of the board: the power management counters of HPE Cray EX nodes, and hwmon. */
 #include "base/clock.h"
-#include "base/number.h"
+#include "base/text/number.h"
 #include "source/energy.h"
 #include "source/sysfs.h"
 

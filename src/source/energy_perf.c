@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* RAPL through the perf events of the PMU "power": arch/x86/events/rapl.c. The kernel reads the
  * counters in time, so that these never go round. They count from when they were opened. */
-#include "base/decimal.h"
-#include "base/number.h"
+#include "base/text/decimal.h"
+#include "base/text/number.h"
 #include "source/cpulist.h"
 #include "source/energy.h"
 #include "source/sysfs.h"

@@ -2,7 +2,7 @@
 /* Running average power limit (RAPL) of Intel and AMD: Documentation/power/powercap/powercap.rst.
  * What a package counts does not hold its DRAM and holds its core and uncore; psys holds all (Intel
  * SDM volume 3, section 16.10.1; the figure "RAPL domains"). */
-#include "base/number.h"
+#include "base/text/number.h"
 #include "source/energy.h"
 #include "source/sysfs.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "source/fdlist.h"
 
-#include "base/number.h"
+#include "base/text/number.h"
 
 #include <stdio.h>
 #include <string.h>

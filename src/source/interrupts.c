@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "source/interrupts.h"
 
-#include "base/number.h"
+#include "base/text/number.h"
 #include "source/cpulist.h"
 
 #include <errno.h>

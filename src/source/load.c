@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* load.c - load averages and tasks of the node: /proc/loadavg, proc_loadavg(5). */
 #include "base/clock.h"
-#include "base/number.h"
+#include "base/text/number.h"
 #include "source/kept.h"
 #include "source/period.h"
 #include "source/source.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* memory.c - memory and swap of the node: /proc/meminfo, proc_meminfo(5), fields found by name. */
-#include "base/number.h"
+#include "base/text/number.h"
 #include "source/kept.h"
 #include "source/source.h"
 

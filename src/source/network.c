@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* network.c - network interfaces: /proc/net/dev, its columns found by its header's names. */
-#include "base/number.h"
+#include "base/text/number.h"
 #include "source/device.h"
 #include "source/kept.h"
 #include "source/source.h"

@@ -2,7 +2,7 @@
 /* numa.c - memory of each NUMA node and where allocations were placed:
  * /sys/devices/system/node/node N/{meminfo,numastat}, Documentation/admin-guide/numastat.rst. */
 #include "base/clock.h"
-#include "base/number.h"
+#include "base/text/number.h"
 #include "source/cpulist.h"
 #include "source/device.h"
 #include "source/period.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "source/numa_maps.h"
 
-#include "base/number.h"
+#include "base/text/number.h"
 
 #include <errno.h>
 #include <stdbool.h>

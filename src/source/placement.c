@@ -4,7 +4,7 @@
  * looked at a second, in turn, when what that costs is saved up; the cost is predicted from its
  * resident memory, and from what it took the last time. */
 #include "base/clock.h"
-#include "base/number.h"
+#include "base/text/number.h"
 #include "source/cpulist.h"
 #include "source/numa_maps.h"
 #include "source/period.h"

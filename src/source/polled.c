@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "source/polled.h"
 
-#include "base/number.h"
+#include "base/text/number.h"
 
 #include <errno.h>
 #include <poll.h>

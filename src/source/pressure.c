@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pressure.c - pressure stall of the node: /proc/pressure/, Documentation/accounting/psi.rst. */
 #include "base/clock.h"
-#include "base/number.h"
+#include "base/text/number.h"
 #include "source/kept.h"
 #include "source/period.h"
 #include "source/source.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* process.c - what is told of each process; the process tree (sampler/tree.h) fills the rows. */
+/* process.c - what is told of each process; the process tree (sampler/tree/tree.h) fills the rows.
+ */
 #include "source/process.h"
 
 #include "source/source.h"

@@ -18,7 +18,7 @@
 #include <sys/types.h>
 
 struct bytes;
-struct perf_options; /* source/perf.h */
+struct perf_options; /* source/perf/perf.h */
 struct secret_list;
 
 /* Puts a text without what looks like a secret; text NULL: nothing is masked. */

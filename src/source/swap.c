@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* swap.c - pages that the node moved to swap and back: /proc/vmstat, fields found by name. */
 #include "base/clock.h"
-#include "base/number.h"
+#include "base/text/number.h"
 #include "source/kept.h"
 #include "source/period.h"
 #include "source/source.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "source/sysfs.h"
 
-#include "base/number.h"
+#include "base/text/number.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* thermal_chip.c - which sensors are in processors, and what they are called. Only those that are
  * read in microseconds: not those of disks, ACPI and adapters. */
 #include "base/clock.h"
-#include "base/number.h"
+#include "base/text/number.h"
 #include "source/cpulist.h"
 #include "source/sysfs.h"
 #include "source/thermal.h"

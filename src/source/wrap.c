@@ -2,7 +2,7 @@
 #include "source/wrap.h"
 
 #include "base/clock.h"
-#include "base/number.h"
+#include "base/text/number.h"
 
 /* Counters are brought up to date up to a second after the fact. */
 static const double LATENESS_S = 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/field.h"
 
-#include "base/escape.h"
+#include "base/text/escape.h"
 
 #include <math.h>
 #include <string.h>

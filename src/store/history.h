@@ -8,8 +8,8 @@
 #ifndef SONDE_STORE_HISTORY_H
 #define SONDE_STORE_HISTORY_H
 
-#include "base/json.h"
 #include "base/pool.h"
+#include "base/text/json.h"
 #include "store/database.h"
 
 enum history_text {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* history_json.c - runs of the history as JSON, and back. */
 #include "base/clock.h"
-#include "base/jsondoc.h"
+#include "base/text/jsondoc.h"
 #include "store/history_columns.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include "store/pending.h"
 
 #include "base/clock.h"
-#include "base/textfile.h"
+#include "base/text/textfile.h"
 
 #include <dirent.h>
 #include <errno.h>

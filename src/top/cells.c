@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "top/cells.h"
 
-#include "base/escape.h"
+#include "base/text/escape.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "top/document.h"
 
-#include "base/json.h"
+#include "base/text/json.h"
 
 #include <errno.h>
 #include <math.h>

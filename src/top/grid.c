@@ -2,7 +2,7 @@
 #include "top/grid.h"
 
 #include "base/array.h"
-#include "base/decimal.h"
+#include "base/text/decimal.h"
 #include "live/wait.h"
 #include "top/keys.h"
 

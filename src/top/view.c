@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "top/view.h"
 
-#include "core/run.h"
+#include "core/frame/run.h"
 #include "top/keys.h"
 #include "top/view_part.h"
 

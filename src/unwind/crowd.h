@@ -10,7 +10,7 @@
 #ifndef SONDE_UNWIND_CROWD_H
 #define SONDE_UNWIND_CROWD_H
 
-#include "source/stacks_page.h"
+#include "source/program/stacks_page.h"
 #include "unwind/pids.h"
 
 #include <stdbool.h>

@@ -2,8 +2,8 @@
 #include "unwind/jit.h"
 
 #include "base/clock.h"
-#include "base/number.h"
-#include "source/stacks_page.h"
+#include "base/text/number.h"
+#include "source/program/stacks_page.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/number.h"
 #include "base/talk.h"
+#include "base/text/number.h"
 #include "source/procfile.h"
 #include "unwind/blocked.h"
 #include "unwind/jit.h"

@@ -4,12 +4,12 @@
  *
  * Started by the source stacks: descriptors from STACKS_RINGS on are perf events with a ring each,
  * or it opens events itself (unwind/rounds.h). STACKS_SOCKET brings a byte for every question,
- * answers go into the memory of STACKS_MEMORY (source/stacks_page.h). It ends with its parent.
- * Started by hand it does nothing. With a socket as standard input it looks at blocked threads
- * instead (unwind/look.h).
+ * answers go into the memory of STACKS_MEMORY (source/program/stacks_page.h). It ends with its
+ * parent. Started by hand it does nothing. With a socket as standard input it looks at blocked
+ * threads instead (unwind/look.h).
  */
 #include "base/clock.h"
-#include "base/number.h"
+#include "base/text/number.h"
 #include "unwind/frame.h"
 #include "unwind/interpreted.h"
 #include "unwind/jit.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * messages.h - what goes to the recorder, by the memory that both have (source/stacks_page.h). It
- * is never waited for: what does not fit now is put later.
+ * messages.h - what goes to the recorder, by the memory that both have
+ * (source/program/stacks_page.h). It is never waited for: what does not fit now is put later.
  */
 #ifndef SONDE_UNWIND_MESSAGES_H
 #define SONDE_UNWIND_MESSAGES_H
 
-#include "core/event.h"
-#include "source/stacks_page.h"
+#include "core/phase/event.h"
+#include "source/program/stacks_page.h"
 
 #include <stdbool.h>
 

@@ -2,7 +2,7 @@
 #include "unwind/module.h"
 
 #include "base/clock.h"
-#include "core/waitkind.h"
+#include "core/stacks/waitkind.h"
 #include "unwind/work.h"
 
 #include <ctype.h>

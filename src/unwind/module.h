@@ -8,7 +8,7 @@
 #ifndef SONDE_UNWIND_MODULE_H
 #define SONDE_UNWIND_MODULE_H
 
-#include "source/stacks_page.h"
+#include "source/program/stacks_page.h"
 
 #include <elfutils/libdw.h>
 #include <stdbool.h>

@@ -2,7 +2,7 @@
 #include "unwind/names.h"
 
 #include "base/clock.h"
-#include "source/stacks_page.h"
+#include "source/program/stacks_page.h"
 #include "unwind/symbols.h"
 #include "unwind/work.h"
 

@@ -5,7 +5,7 @@
 #ifndef SONDE_UNWIND_RECORDS_H
 #define SONDE_UNWIND_RECORDS_H
 
-#include "source/stacks_page.h"
+#include "source/program/stacks_page.h"
 
 #include <linux/perf_event.h>
 #include <stdbool.h>

@@ -5,7 +5,7 @@
 #ifndef SONDE_UNWIND_REGISTERS_H
 #define SONDE_UNWIND_REGISTERS_H
 
-#include "source/stacks_page.h"
+#include "source/program/stacks_page.h"
 
 #if defined(__aarch64__)
 enum { REG_FP = 29, REG_RA = 30, REG_SP = 31, REG_PC = 32, REG_NUMBER_OF = 33 };

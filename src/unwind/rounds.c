@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/random.h"
-#include "source/stacks_events.h"
+#include "source/program/stacks_events.h"
 #include "unwind/crowd.h"
 #include "unwind/slot.h"
 

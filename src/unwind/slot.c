@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/slot.h"
 
-#include "source/stacks_events.h"
+#include "source/program/stacks_events.h"
 
 #include <errno.h>
 #include <sys/ioctl.h>

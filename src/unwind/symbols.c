@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/symbols.h"
 
-#include "source/stacks_page.h"
+#include "source/program/stacks_page.h"
 
 #include <dwarf.h>
 #include <elfutils/libdwelf.h>

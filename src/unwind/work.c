@@ -2,7 +2,7 @@
 #include "unwind/work.h"
 
 #include "base/clock.h"
-#include "base/number.h"
+#include "base/text/number.h"
 
 #include <pthread.h>
 #include <signal.h>

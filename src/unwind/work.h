@@ -10,7 +10,7 @@
 #ifndef SONDE_UNWIND_WORK_H
 #define SONDE_UNWIND_WORK_H
 
-#include "source/stacks_page.h"
+#include "source/program/stacks_page.h"
 #include "unwind/module.h"
 
 /* From now on a crash is told there, and a file that is read for too long. */

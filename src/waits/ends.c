@@ -2,7 +2,7 @@
 #include "waits/ends.h"
 
 #include "base/array.h"
-#include "base/number.h"
+#include "base/text/number.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "waits/filelocks.h"
 
-#include "base/number.h"
+#include "base/text/number.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/number.h"
+#include "base/text/number.h"
 #include "source/procfile.h"
 
 #include <dirent.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "waits/object.h"
 
-#include "base/number.h"
-#include "source/mountinfo.h"
+#include "base/text/number.h"
 #include "source/polled.h"
+#include "source/storage/mountinfo.h"
 #include "waits/filelocks.h"
 #include "waits/futex.h"
 #include "waits/memory.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "waits/say.h"
 
-#include "core/symbol.h"
+#include "core/stacks/symbol.h"
 #include "waits/cycle.h"
 
 #include <stdlib.h>

@@ -10,10 +10,10 @@
 #ifndef SONDE_WAITS_WAIT_H
 #define SONDE_WAITS_WAIT_H
 
-#include "base/json.h"
-#include "base/jsontree.h"
-#include "core/event.h"
-#include "core/waitkind.h"
+#include "base/text/json.h"
+#include "base/text/jsontree.h"
+#include "core/phase/event.h"
+#include "core/stacks/waitkind.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,7 +8,7 @@ import sys
 import time
 
 SONDE = os.environ["SONDE"]
-PER_SECOND = 256 / 0.05  # connections that it takes at most, as sampler/roster.c has it
+PER_SECOND = 256 / 0.05  # connections that it takes at most, as sampler/tree/roster.c has it
 OTHER = 65534
 FLOOD = """
 import os, socket, sys

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any document has results of Amun, a report, or neither with a sentence; each result has a number
  * of its own kind, and something to show for itself or nothing. */
-#include "bench/amun_layout.h"
+#include "bench/amun/amun_layout.h"
 
 #include <errno.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/args.h"
 #include "base/clock.h"
+#include "base/text/args.h"
 
 #include <math.h>
 #include <stdint.h>

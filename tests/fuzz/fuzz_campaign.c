@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any text is a condition or is refused with a sentence; any value of a trial holds it or not. The
  * first line is the condition, the rest what a parameter says. */
-#include "bench/campaign.h"
+#include "bench/campaign/campaign.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hostile names on a screen: nothing but what a terminal may have is painted, and nothing twice. */
-#include "base/escape.h"
+#include "base/text/escape.h"
 #include "top/cells.h"
 #include "top/keys.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The first byte says which file the rest is: one of a control group's, of either version, or one
  * that tells where the group is. */
-#include "source/cgroup_file.h"
-#include "source/mountinfo.h"
+#include "source/cgroup/cgroup_file.h"
+#include "source/storage/mountinfo.h"
 #include "source_fuzz.h"
 
 extern const struct source source_cgroup;

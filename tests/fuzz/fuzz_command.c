@@ -5,7 +5,7 @@
 #include "fuzz_recording.c"
 #undef LLVMFuzzerTestOneInput
 
-#include "cmd/command.h"
+#include "console/command.h"
 
 #include <ftw.h>
 #include <limits.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Conditions and floors of a gate, and groups of any finite numbers at any times. */
-#include "report/comparison.h"
+#include "report/comparison/comparison.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/escape.h"
+#include "base/text/escape.h"
 
 #include <jansson.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any text is read as an events file or refused with a sentence; what was read can be planned. */
-#include "source/perf_plan.h"
+#include "source/perf/perf_plan.h"
 
 #include <stdlib.h>
 #include <string.h>

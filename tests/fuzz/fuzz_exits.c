@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rings that the kernel writes births and ends into, whatever lies in them: every record is
  * handed out once, or left out, and the rings are empty then. */
-#include "sampler/exits.c" /* its rings are nobody else's */
+#include "sampler/tree/exits.c" /* its rings are nobody else's */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,7 +11,7 @@
 		.name = "q.c"                                                                      \
 	}
 
-#include "core/run.h"
+#include "core/frame/run.h"
 
 static void follow_all(struct run *r);
 

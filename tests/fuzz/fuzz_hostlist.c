@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lists of nodes of any text: bounded, and what is written short is read back as it was. */
-#include "core/hostlist.h"
+#include "core/host/hostlist.h"
 
 #include <stdlib.h>
 #include <string.h>

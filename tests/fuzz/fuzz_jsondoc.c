@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes are tokens or are refused with a sentence; what jansson takes as JSON is JSON here, and
  * numbers are the same. */
-#include "base/jsondoc.h"
+#include "base/text/jsondoc.h"
 
 #include <jansson.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any text is a map or is refused with a sentence that names it; each key of a map has a value that
  * follows from its first name. */
-#include "core/map.h"
+#include "core/table/map.h"
 
 #include <math.h>
 #include <stdint.h>

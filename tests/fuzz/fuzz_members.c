@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which processes are the batch job's, told by what /proc says of them: group, environment, title,
  * program. Texts lie between form feeds. */
-#include "sampler/members.h"
+#include "sampler/tree/members.h"
 #include "tree_fuzz.h"
 
 enum { ITSELF, LOADAVG, FILES = 8 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any text is models or is refused with a sentence that names it; what is declared is written as a
  * schema. */
-#include "bench/campaign.h"
+#include "bench/campaign/campaign.h"
 #include "bench/declare.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "source/mountinfo.h"
+#include "source/storage/mountinfo.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* The memory that the helper sonde-nvml writes, whatever lies in it: what was told, what is
  * answered, and a second answer after a new start. The bytes are laid over the page from its counts
  * on, for each the next of two halves. */
-#include "source/nvidia_units.h"
+#include "source/gpu/nvidia_units.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What of /proc/cpuinfo says which CPU this is, and lists of models and CPUs. */
-#include "source/perf_cpu.h"
-#include "source/perf_where.h"
+#include "source/perf/perf_cpu.h"
+#include "source/perf/perf_where.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The files that say where perf events are counted: those of a control group, of the CPUs, of a
  * device, of what processes have started. Texts lie between form feeds. Nothing is opened. */
-#include "source/perf_where.h"
+#include "source/perf/perf_where.h"
 #include "tree_fuzz.h"
 
 #define DEVICE "sys/bus/event_source/devices/uncore_imc_0/"

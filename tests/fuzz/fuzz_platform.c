@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The files that tell of a machine, with hostile texts: what is before the first form feed is the
  * first file, and so on. What is said has a key and no more than its room. */
-#include "source/platform.h"
+#include "source/platform/platform.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Any bytes are opened as a recording and read to the end; what comes out keeps the promises of
- * core/run.h.
+ * core/frame/run.h.
  *
  * An input is four lengths (u16: blocks, head of the tail, its two slots) and those bytes. Nothing
  * is found by chance behind a checksum, so most mutations are given right ones again; the first
@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #include "base/crc32c.h"
-#include "core/stacks.h"
+#include "core/stacks/stacks.h"
 #include "recording/format.h"
 #include "recording/join.h"
 #include "recording/writer.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The file in which a process leaves its spans, with bytes of a stranger in it: u16 place, u8 value
  * at a time. What is taken of it makes sense, and is no more than there can be. */
-#include "source/spans.h"
+#include "source/program/spans.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any text is read as rules or refused with a sentence; what was read judges a summary. */
-#include "report/rules.h"
+#include "report/judging/rules.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Masks of any text: it ends, and a password put before a host does not come out. */
-#include "job/secret.h"
+#include "job/secret/secret.h"
 
 #include <stdlib.h>
 #include <string.h>

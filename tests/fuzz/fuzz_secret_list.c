@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A site's list of secrets, and behind the first form feed a text: the list is bounded or refused
  * with a sentence, and masking by it ends. */
-#include "job/secret.h"
+#include "job/secret/secret.h"
 
 #include <stdlib.h>
 #include <string.h>

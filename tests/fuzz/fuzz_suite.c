@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any document is of a suite, or of another kind with a sentence; a trial has a result that is an
  * object of JSON, or a reason or exit code that it failed by. The first byte chooses the suite. */
-#include "bench/suite.h"
+#include "bench/suite/suite.h"
 
 #include <errno.h>
 #include <math.h>

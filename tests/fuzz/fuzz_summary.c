@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes that are opened as a recording become a summary, verdicts and a page, or an error with
  * a sentence. */
-#include "report/page.h"
+#include "report/page/page.h"
 
 static void tell(struct run *r);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any answer of sonde-yaml is a document or refused, and any document a specification with
  * combinations, or refused with a sentence. */
-#include "base/yamltree.h"
-#include "bench/specfield.h"
-#include "bench/sweepspace.h"
+#include "base/text/yamltree.h"
+#include "bench/sweep/specfield.h"
+#include "bench/sweep/sweepspace.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A process of the job and its child, whose files hold anything, sampled three times, on other
  * texts after the first: nothing but values of series comes out, no total is below 0. */
-#include "sampler/tree.h"
+#include "sampler/tree/tree.h"
 #include "tree_fuzz.h"
 
 static const char *const paths[] = { "proc/loadavg",

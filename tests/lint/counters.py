@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counters that sources add up stop at the largest: in src/source what is declared int64_t is added to by number_add (src/base/number.h), and
+"""Counters that sources add up stop at the largest: in src/source what is declared int64_t is added to by number_add (src/base/text/number.h), and
 not by += or =. What a kernel or a driver prints may be as large as the type holds."""
 import re
 

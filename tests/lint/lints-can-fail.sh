@@ -5,8 +5,8 @@
 # limit: 300
 . "$TOP/tests/lib.sh"
 parts=".ci .clang-format .gitignore CHANGELOG.md LICENSE Makefile README.md dev docs rules site include examples tests/lib.sh tests/source.py
-	tests/lint tests/programs/spin.c tests/stubs/fake_blas.c src/commands.def src/main.c src/base/err.c src/base/*.h src/core/stats.c
-	src/core/*.h src/source/cpu.c src/source/disk.c src/source/memory.c src/source/process.c src/sink/csv.c src/serve/main.c src/cmd/show.c
+	tests/lint tests/programs/spin.c tests/stubs/fake_blas.c src/commands.def src/main.c src/base/err.c src/base/*.h src/core/statistics/stats.c
+	src/core/*.h src/source/cpu.c src/source/storage/disk.c src/source/memory.c src/source/process.c src/sink/csv.c src/serve/main.c src/cmd/show.c
 	src/report/page"
 mkdir -p copy/src/new copy/bench
 # shellcheck disable=SC2086 # patterns
@@ -38,11 +38,11 @@ notices() { # LINT FILE TEXT: TEXT, put at the end of FILE, is a fault
 }
 
 long=$(printf 'int f(void)\\n{\\n'; printf ';\\n%.0s' $(seq 60); printf '}')
-notices layers.py src/core/stats.c '#include "sink/sink.h"'
-notices layers.py src/base/err.c '#include "core/stats.h"'
+notices layers.py src/core/statistics/stats.c '#include "sink/sink.h"'
+notices layers.py src/base/err.c '#include "core/statistics/stats.h"'
 notices layers.py src/cmd/show.c '#include "cmd/export.h"'
 notices layers.py src/new/room.c '#include "base/err.h"'
-notices headers.sh src/core/stats.h 'struct unknown_type f(enum nothing n, time_t t);'
+notices headers.sh src/core/statistics/stats.h 'struct unknown_type f(enum nothing n, time_t t);'
 notices headers.sh include/sonde.h 'int class(int new);'
 notices sizes.py src/base/err.c "$(printf '\\n%.0s' $(seq 600))"
 notices sizes.py src/base/err.c "$long"
@@ -51,18 +51,18 @@ notices sizes.py tests/lint/sizes.allow 'src/base/err.c file 599'
 notices sizes.py tests/lint/sizes.allow 'src/base/gone.c file 700'
 notices banned.py src/base/err.c 'int f(char *a) { return atoi(a); }'
 notices banned.py tests/programs/spin.c 'char *f(char *a, char *b) { return strcpy(a, b); }'
-notices banned.py src/core/stats.c 'void f(void) { printf("x"); }'
-notices banned.py src/core/stats.c 'void f(void) { exit(1); }'
-notices banned.py src/core/stats.c 'void print_message(const char *f);'
-notices counters.py src/source/disk.c 'void f(int64_t *a, int64_t b)\n{\n\t*a += b;\n}'
-notices counters.py src/source/disk.c 'int64_t f(int64_t a, int64_t b)\n{\n\ta = (a < 0 ? 0 : a) + b;\n\treturn a;\n}'
+notices banned.py src/core/statistics/stats.c 'void f(void) { printf("x"); }'
+notices banned.py src/core/statistics/stats.c 'void f(void) { exit(1); }'
+notices banned.py src/core/statistics/stats.c 'void print_message(const char *f);'
+notices counters.py src/source/storage/disk.c 'void f(int64_t *a, int64_t b)\n{\n\t*a += b;\n}'
+notices counters.py src/source/storage/disk.c 'int64_t f(int64_t a, int64_t b)\n{\n\ta = (a < 0 ? 0 : a) + b;\n\treturn a;\n}'
 notices names.py src/sink/csv.c 'const char *f(void) { return "process.cpu_user_seconds"; }'
 notices text.py src/base/err.c '/* TO''DO: later */'
 notices text.py src/base/err.c '/* see /home''/me/notes */'
 notices text.py src/base/new.c 'int x;'
 notices text.py CHANGELOG.md '<<''<<<<< HEAD'
 notices text.py metrics.log 'what a test left'
-notices text.py src/report/page/package-lock.json '"resolved": "https://registry.example.org/x.tgz"'
+notices text.py src/report/page/web/package-lock.json '"resolved": "https://registry.example.org/x.tgz"'
 notices format.sh src/base/err.c 'int   x;'
 notices format.sh tests/lib.sh 'for f in $(ls *.c); do rm $f/*; cd x; done'
 notices commands.py README.md '    sonde nonsense x'
@@ -74,8 +74,8 @@ notices metrics.sh docs/metrics.md 'one more line'
 notices words.py README.md 'Processes that were born meanwhile.'
 notices words.py src/cmd/show.c 'const char *f(void) { return "one argument is too much"; }'
 notices words.py src/cmd/show.c 'const char *f(void) { return "one argument is "\n\t"too much"; }'
-notices words.py src/report/page/page.js 'const x = "What watching cost";'
-notices words.py src/report/page/page.html '<h2>What watching cost</h2>'
+notices words.py src/report/page/web/page.js 'const x = "What watching cost";'
+notices words.py src/report/page/web/page.html '<h2>What watching cost</h2>'
 notices words.py rules/90-monitor.rules 'say: the directory is made when it is not there'
 
 # A section of docs/performance.md is older than what it measures when more than a tenth of that has changed.

@@ -8,7 +8,7 @@ import re
 
 import source
 
-SAID_BY = ("src/source/platform", "src/sampler/recorder_metas.c", "src/source/limits.c", "src/sampler/tree_looks.c", "src/sampler/tree_unwaited.c",
+SAID_BY = ("src/source/platform", "src/sampler/recorder_metas.c", "src/source/limits.c", "src/sampler/tree/tree_looks.c", "src/sampler/tree/tree_unwaited.c",
            "src/sampler/hang.c", "src/sampler/pauses.c", "src/job/environment.c", "src/job/lastlines.c", "src/job/scheduler")
 
 

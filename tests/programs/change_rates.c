@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * change_rates SERIES - how often core/change.h is right, on made series with a fixed seed: for
- * each kind of series a line of tail, likeness of neighbours, length, share of SERIES stable ones
- * that have a change found in them, share of those with a step of 5 % in noise of 2 % in which it
- * is found within 5 values, share of these whose range holds the true place; in percent.
+ * change_rates SERIES - how often core/statistics/change.h is right, on made series with a fixed
+ * seed: for each kind of series a line of tail, likeness of neighbours, length, share of SERIES
+ * stable ones that have a change found in them, share of those with a step of 5 % in noise of 2 %
+ * in which it is found within 5 values, share of these whose range holds the true place; in
+ * percent.
  */
 #include "base/random.h"
-#include "core/change.h"
+#include "core/statistics/change.h"
 
 #include <math.h>
 #include <stdbool.h>

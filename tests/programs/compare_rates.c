@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compare_rates PAIRS - how often core/compare.c answers rightly, for pairs of groups of made
- * measurements: a line of tab-separated figures for each kind of noise, order and number of
+ * compare_rates PAIRS - how often core/statistics/compare.c answers rightly, for pairs of groups of
+ * made measurements: a line of tab-separated figures for each kind of noise, order and number of
  * repeats.
  *
  * order noise repeats sd aa_worse aa_same three_worse five_worse, the last four in percent. The
  * seed is fixed, so that the figures are the same everywhere.
  */
 #include "base/random.h"
-#include "core/compare.h"
+#include "core/statistics/compare.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
  * name), N.there (a byte for each row) and N.values (64 bits for each row, or texts with a NUL
  * behind each) of column N.
  */
-#include "base/escape.h"
 #include "base/random.h"
+#include "base/text/escape.h"
 #include "sink/sink.h"
 
 #include <math.h>

@@ -9,10 +9,10 @@
  *
  * a line each, and a line of numbers for each on standard output.
  */
-#include "core/compare.h"
 #include "core/describe.h"
-#include "core/ranks.h"
-#include "core/student.h"
+#include "core/host/ranks.h"
+#include "core/statistics/compare.h"
+#include "core/statistics/student.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  * REFUSED, there are no waits, and that is why.
  */
 #include "../made_stacks.h"
-#include "core/waitkind.h"
+#include "core/stacks/waitkind.h"
 #include "source/source.h"
 
 #include <fcntl.h>

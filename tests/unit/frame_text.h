@@ -6,7 +6,7 @@
 #define SONDE_TESTS_FRAME_TEXT_H
 
 #include "base/bytes.h"
-#include "core/frame.h"
+#include "core/frame/frame.h"
 #include "unit/synthetic_run.h"
 
 #include <inttypes.h>

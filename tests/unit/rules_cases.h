@@ -6,7 +6,7 @@
 #ifndef TESTS_UNIT_RULES_CASES_H
 #define TESTS_UNIT_RULES_CASES_H
 
-#include "report/summary.h"
+#include "report/summary/summary.h"
 
 /* Just enough for a rule that wants ten samples and two seconds. */
 #define LONG "samples=10 wall_seconds=5 "

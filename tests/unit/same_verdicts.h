@@ -8,7 +8,7 @@
 #ifndef TESTS_UNIT_SAME_VERDICTS_H
 #define TESTS_UNIT_SAME_VERDICTS_H
 
-#include "report/summary.h"
+#include "report/summary/summary.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -8,7 +8,7 @@
 #ifndef SONDE_TESTS_SYNTHETIC_RUN_H
 #define SONDE_TESTS_SYNTHETIC_RUN_H
 
-#include "core/run.h"
+#include "core/frame/run.h"
 
 #include <stdlib.h>
 #include <string.h>

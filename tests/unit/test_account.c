@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where the time went: the parts add up to the whole, and what is not known has a name. */
-#include "base/json.h"
+#include "base/text/json.h"
 #include "summary_made.h"
 
 #include <math.h>

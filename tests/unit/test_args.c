@@ -7,8 +7,8 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "base/args.h"
 #include "base/clock.h"
+#include "base/text/args.h"
 
 struct opts {
 	bool quiet, all;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is kept of a command line, and what a process is called by it. */
-#include "sampler/arguments.h"
+#include "sampler/tree/arguments.h"
 
-#include "base/escape.h"
+#include "base/text/escape.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tree of this very process, as the proc connector tells of it, from the begin or after perf
  * events. Skipped where it does not. */
-#include "sampler/tree.h"
+#include "sampler/tree/tree.h"
 
 #include "base/clock.h"
-#include "sampler/connector.h"
+#include "sampler/tree/connector.h"
 
 #include <linux/cn_proc.h>
 #include <linux/connector.h>

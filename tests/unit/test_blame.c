@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parts of two groups of runs: that they add up, which are blamed, which are taken to be the same,
  * and where blame stops. Recordings: tests/cli/compare-blames-the-code.py. */
-#include "report/blame.h"
+#include "report/comparison/blame.h"
 
 #include <math.h>
 #include <setjmp.h>

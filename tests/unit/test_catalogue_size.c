@@ -3,7 +3,7 @@
  * with a value in a sample, and the formulas all of whose parts have one. What the sampler fills,
  * of processes, of the job and of Sonde itself, comes on top and is not counted; nor are perf
  * events, which no files tell. */
-#include "core/expr.h"
+#include "core/expr/expr.h"
 #include "unit/node.h"
 
 #include <setjmp.h>

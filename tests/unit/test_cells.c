@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "base/width.h"
+#include "base/text/width.h"
 #include "top/cells.h"
 #include "top/keys.h"
 

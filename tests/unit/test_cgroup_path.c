@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the paths of control groups tell. */
-#include "source/cgroup_path.h"
+#include "source/cgroup/cgroup_path.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

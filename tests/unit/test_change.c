@@ -2,7 +2,7 @@
 /* Made series with fixed seeds, so that each run finds the same; docs/bench.md has the table that
  * `change_rates` prints of more of them. */
 #include "base/random.h"
-#include "core/change.h"
+#include "core/statistics/change.h"
 
 #include <errno.h>
 #include <math.h>

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/code.h"
+#include "report/summary/code.h"
 
 #define LIB "/usr/lib/x86_64-linux-gnu/"
 

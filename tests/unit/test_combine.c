@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What devices add up to, however their source reads them: in turn, several at a time, from
  * different samples on, until they end. */
-#include "core/derive.h"
+#include "core/frame/derive.h"
 #include "unit/frame_text.h"
 
 #include <math.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Constants are SciPy's; tests/interop holds the same against it on random data. */
-#include "core/compare.h"
 #include "core/describe.h"
-#include "core/holm.h"
-#include "core/ranks.h"
-#include "core/student.h"
-#include "report/comparison.h"
+#include "core/host/ranks.h"
+#include "core/statistics/compare.h"
+#include "core/statistics/holm.h"
+#include "core/statistics/student.h"
+#include "report/comparison/comparison.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cores that are shared between jobs: equally many each, and none twice. */
-#include "sampler/affinity.h"
+#include "sampler/tree/affinity.h"
 #include "source/coreset.h"
 #include "unit/tree.h"
 

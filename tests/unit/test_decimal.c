@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers as text, against printf and strtod. */
-#include "base/decimal.h"
+#include "base/text/decimal.h"
 
 #include <float.h>
 #include <inttypes.h>

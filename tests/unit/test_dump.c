@@ -2,7 +2,7 @@
 /* The task iterator and /proc have the same figures, to the unit: a tree of processes is stopped,
  * and read in both ways. Skipped where the iterator is not permitted. */
 #include "base/clock.h"
-#include "sampler/tree_state.h"
+#include "sampler/tree/tree_state.h"
 #include "source/threadfile.h"
 
 #include <errno.h>

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/escape.h"
+#include "base/text/escape.h"
 
 #define FFFD "\xef\xbf\xbd"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Exit records of real processes. Where perf events are not permitted, the tests are skipped. */
-#include "sampler/exits.h"
+#include "sampler/tree/exits.h"
 
 #include "base/clock.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/expr.h"
+#include "core/expr/expr.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The first verdict names who failed first, or the node that had too little memory. */
-#include "report/ending.h"
+#include "report/summary/ending.h"
 #include "summary_made.h"
 
 #include <setjmp.h>

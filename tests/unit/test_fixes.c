@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What would help is said in the recording: of sources that are off, of metrics that are forbidden.
  */
-#include "sampler/fixes.h"
+#include "sampler/tree/fixes.h"
 
-#include "source/perf_permission.h"
+#include "source/perf/perf_permission.h"
 
 #include <errno.h>
 #include <setjmp.h>

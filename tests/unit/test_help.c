@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "cmd/completion.h"
-#include "cmd/help.h"
+#include "console/completion.h"
+#include "console/help.h"
 
 struct opts {
 	const char *output;
@@ -73,7 +73,7 @@ static const struct command command_inner = { .name = "inner",
 					      .what = "Not for people",
 					      .hidden = true };
 
-/* In place of src/cmd/command.c. */
+/* In place of src/console/command.c. */
 const struct command *const commands[] = { &command_try, &command_look, &command_inner };
 const size_t ncommands = 3;
 

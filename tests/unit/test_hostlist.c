@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lists of nodes, as Slurm writes them. */
-#include "core/hostlist.h"
+#include "core/host/hostlist.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/json.h"
+#include "base/text/json.h"
 
 /* jansson, which reads what was written, has some of the same names. */
 #define json_object jansson_object

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Each token of what is JSON, a sentence with the line for what is none, and every prefix of a
  * document is refused. */
-#include "base/jsondoc.h"
+#include "base/text/jsondoc.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lists on a terminal: no line is longer than it. */
-#include "cmd/columns.h"
+#include "console/columns.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who calls libsonde may have set a locale in which a comma stands before the decimals: numbers are
  * read and written with a point all the same. */
-#include "base/decimal.h"
 #include "base/err.h"
-#include "base/json.h"
-#include "core/expr.h"
+#include "base/text/decimal.h"
+#include "base/text/json.h"
+#include "core/expr/expr.h"
 #include "core/metric.h"
 
 #include <locale.h>

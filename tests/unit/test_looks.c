@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Threads are looked at in rounds, over a made /proc in which every figure is known. */
 #include "base/clock.h"
-#include "sampler/tree_state.h"
+#include "sampler/tree/tree_state.h"
 #include "unit/tree.h"
 
 #include <errno.h>

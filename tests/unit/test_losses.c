@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What recorders counted as lost: over all nodes, each one's last word, in words. */
-#include "core/losses.h"
+#include "core/frame/losses.h"
 
 #include "summary_made.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A map is read or refused with its name, the line and the reason; its table has the right values:
  * counters as they stand, rises, instances that are summed up or have columns of their own. */
-#include "core/map.h"
+#include "core/table/map.h"
 
 #include "sink/perfmon.h"
 #include "sink/perfmon_parts.h"

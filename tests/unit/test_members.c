@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which processes are the batch job's, in a /proc made for it. */
-#include "sampler/members.h"
+#include "sampler/tree/members.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The catalogue of all sources is well formed; numbers and names of rates look as people expect. */
-#include "core/expr.h"
+#include "core/expr/expr.h"
 #include "source/source.h"
 #include "unit/metric_fault.h"
 

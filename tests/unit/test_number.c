@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers and lines are read by hand: never past the NUL, never wrapped. */
-#include "base/number.h"
+#include "base/text/number.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

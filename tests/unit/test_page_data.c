@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the page's script is given: numbers packed and read back, finer points where a verdict
  * points, each core by itself, phases and marks. */
-#include "report/page_data.h"
-#include "report/page_event.h"
-#include "report/page_events.h"
-#include "report/page_pack.h"
-#include "report/page_series.h"
+#include "report/page/page_data.h"
+#include "report/page/page_event.h"
+#include "report/page/page_events.h"
+#include "report/page/page_pack.h"
+#include "report/page/page_series.h"
 #include "unit/synthetic_run.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Perf events are counted: execution breakpoints, which need no counters of the CPU and no
  * privilege, say how often a function ran. Where even those are not permitted the tests skip. */
-#include "source/perf_permission.h"
-#include "source/perf_session.h"
+#include "source/perf/perf_permission.h"
+#include "source/perf/perf_session.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The events files: each CPU finds its own, their codes are the golden ones, a faulty line is
  * named; sets fit the counters. */
-#include "core/expr.h"
-#include "source/perf_plan.h"
+#include "core/expr/expr.h"
+#include "source/perf/perf_plan.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is made of perf events: absent where they were not counted, scaled by the share of the time
  * in which they were, and sound rows for every CPU. */
-#include "core/expr.h"
-#include "source/perf_session.h"
+#include "core/expr/expr.h"
+#include "source/perf/perf_session.h"
 #include "unit/metric_fault.h"
 
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* archspec's Linux targets: each has the events file of its CPU and no other's. Each file says
  * where its codes are from. A CPU without a file counts cycles and instructions. */
-#include "source/perf_plan.h"
+#include "source/perf/perf_plan.h"
 
 #include <dirent.h>
 #include <setjmp.h>

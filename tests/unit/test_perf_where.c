@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where the events of each device are counted: on both kinds of cores of a hybrid CPU, on the CPUs
  * that a device names, with the job where it names none. Nothing is opened. */
-#include "source/perf_where.h"
+#include "source/perf/perf_where.h"
 
 #include "unit/tree.h"
 

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmd/logfile.h"
-#include "cmd/perfmon_place.h"
+#include "perfmon/logfile.h"
+#include "perfmon/perfmon_place.h"
 
 static void assert_place(const struct perfmon_names *n, const char *save_dir, const char *directory)
 {

@@ -5,7 +5,7 @@
 /* cmocka.h needs those three before it */
 #include <cmocka.h>
 
-#include "core/phase_meter.h"
+#include "core/phase/phase_meter.h"
 #include "unit/synthetic_run.h"
 
 #include <errno.h>

@@ -2,11 +2,11 @@
 /* What is said of whole machines: tests/fixtures/platform/<machine>.tree gives
  * tests/golden/platform-<machine>.txt. UPDATE_GOLDEN=1 writes the golden files anew. */
 #include "source/cpulist.h"
-#include "source/platform.h"
+#include "source/platform/platform.h"
 #include "unit/platform_tree.h"
 
 #include "base/bytes.h"
-#include "base/escape.h"
+#include "base/text/escape.h"
 
 #include <inttypes.h>
 #include <setjmp.h>

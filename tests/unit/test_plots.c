@@ -3,7 +3,7 @@
  * UPDATE_GOLDEN=1 writes these anew. */
 #include "chart/roofline.h"
 #include "chart/svg.h"
-#include "report/plots.h"
+#include "report/paper/plots.h"
 #include "unit/synthetic_run.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which line of what a failed job printed is the reason, and of which kind it is. */
-#include "report/reason.h"
+#include "report/summary/reason.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What to ask for next time, in the words of each batch system. */
-#include "report/request.h"
+#include "report/summary/request.h"
 
 #include "summary_fixture.h"
 

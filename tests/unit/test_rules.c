@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/rule.h"
+#include "report/judging/rule.h"
 
 #include "summary_fixture.h"
 

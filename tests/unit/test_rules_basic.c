@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rules that travel in the program: each speaks just at its threshold, and asks for what is
  * measured. */
-#include "report/rule.h"
+#include "report/judging/rule.h"
 #include "source/source.h"
 
 #include "summary_fixture.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a batch job is known by, from environments as they were recorded in jobs. */
 #include "base/bytes.h"
-#include "job/scheduler.h"
+#include "job/scheduler/scheduler.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

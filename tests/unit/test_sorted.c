@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows come out in the order of metric, node, instance and time, however many parts they were
  * sorted in. */
-#include "sink/sorted.h"
+#include "sink/columnar/sorted.h"
 
 #include <errno.h>
 #include <setjmp.h>

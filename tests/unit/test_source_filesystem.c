@@ -2,8 +2,8 @@
 /* How full file systems are is asked by a helper: it answers, hangs, dies, and holds nothing open.
  */
 #include "base/clock.h"
-#include "source/mountinfo.h"
-#include "source/statfs_helper.h"
+#include "source/storage/mountinfo.h"
+#include "source/storage/statfs_helper.h"
 #include "unit/node.h"
 
 #include <dirent.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* NVIDIA GPUs by way of a library that is present, old, in error, hangs or crashes. */
-#include "source/nvidia_page.h"
+#include "source/gpu/nvidia_page.h"
 #include "unit/nvidia_gpus.h"
 
 #include <dirent.h>

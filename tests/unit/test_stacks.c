@@ -5,8 +5,8 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "core/stacks.h"
-#include "core/symbol.h"
+#include "core/stacks/stacks.h"
+#include "core/stacks/symbol.h"
 #include "made_stacks.h"
 #include "recording/join.h"
 #include "unit/recording_truth.h"

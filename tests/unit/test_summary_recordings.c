@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Several recordings of one machine at the same time: what they saw of it counts once. */
-#include "report/variables.h"
+#include "report/judging/variables.h"
 #include "summary_made.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 /* The job's totals are kept up as its processes change: they must be what adding all of them up
  * anew gives, whatever comes and goes. The processes are real. */
 #include "base/clock.h"
-#include "sampler/tree_state.h"
+#include "sampler/tree/tree_state.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "report/judging/rules.h"
 #include "report/lines.h"
-#include "report/rules.h"
 
 #include "summary_fixture.h"
 

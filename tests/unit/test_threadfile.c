@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sampler/affinity.h"
+#include "sampler/tree/affinity.h"
 #include "source/threadfile.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/tracking.h"
+#include "report/summary/tracking.h"
 #include "unit/synthetic_run.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The process tree over a made /proc: nothing there is a real process, so every figure is known. */
-#include "sampler/tree_state.h"
+#include "sampler/tree/tree_state.h"
 
 #include "base/clock.h"
-#include "sampler/table.h"
+#include "sampler/tree/table.h"
 #include "source/job.h"
 #include "source/process.h"
 

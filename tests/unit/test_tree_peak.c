@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the kernel's high-water marks and huge pages add to the peak of memory. */
-#include "sampler/tree_state.h"
+#include "sampler/tree/tree_state.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

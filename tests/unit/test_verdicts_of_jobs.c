@@ -4,7 +4,7 @@
  * others. */
 #include "made_job_write.h"
 #include "recording/join.h"
-#include "report/summary.h"
+#include "report/summary/summary.h"
 
 #include <dirent.h>
 #include <setjmp.h>

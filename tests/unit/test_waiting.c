@@ -5,10 +5,10 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "core/waiting.h"
+#include "core/stacks/waiting.h"
 #include "made_stacks.h"
 #include "recording/join.h"
-#include "report/waittime.h"
+#include "report/summary/waittime.h"
 #include "unit/recording_truth.h"
 
 static char *directory(int *fd)

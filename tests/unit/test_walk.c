@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whose page tables are walked when the budget is short, in a /proc made for it. */
 #include "base/clock.h"
-#include "sampler/tree_state.h"
+#include "sampler/tree/tree_state.h"
 #include "tree.h"
 
 #include <setjmp.h>

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/text/args.h"
+
+#include "base/text/decimal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where the parser stands: at the word argv[at]. */
+struct parser {
+	const struct option *rows;
+	size_t n;
+	void *opts;
+	struct args *args;
+	int at;
+	struct err *e;
+};
+
+enum { HELP_ASKED = 1 };
+
+static int refuse(const struct option *o, const char *given, struct err *e)
+{
+	const char *const takes[] = {
+		[ARG_DURATION] = "a duration such as 500ms, 1s or 2m",
+		[ARG_COUNT] = "a whole number",
+		[ARG_REAL] = "a number",
+		[ARG_CHOICE] = o->value,
+	};
+	char range[96];
+
+	args_range_text(o, range, sizeof range);
+	return err_set(e, -EINVAL, "option --%s takes %s%s%s%s, not '%.80s'", o->name,
+		       takes[o->type], *range ? " (" : "", range, *range ? ")" : "", given);
+}
+
+static bool parse_count(const char *text, int64_t *out)
+{
+	char *end;
+
+	if (!*text || text[strspn(text, "+-0123456789")])
+		return false;
+	errno = 0;
+	*out = strtoll(text, &end, 10);
+	return !errno && !*end;
+}
+
+static bool parse_real(const char *text, double *out)
+{
+	char *end;
+
+	if (!*text || text[strspn(text, "+-.0123456789eE")])
+		return false;
+	*out = decimal_parse(text, &end);
+	return end != text && !*end && isfinite(*out);
+}
+
+/* Which of the words between bars in `words` the text is. */
+static bool parse_choice(const char *words, const char *text, int64_t *out)
+{
+	size_t n = strlen(text);
+
+	for (*out = 0; n && !strchr(text, '|'); words = strchr(words, '|') + 1, ++*out) {
+		if (!strncmp(words, text, n) && (words[n] == '|' || !words[n]))
+			return true;
+		if (!strchr(words, '|'))
+			return false;
+	}
+	return false;
+}
+
+static bool outside(const struct option *o, int64_t v)
+{
+	return (o->min || o->max) && (v < o->min || v > o->max);
+}
+
+static int add_to_list(const struct option *o, const char *text, struct option_list *list,
+		       struct err *e)
+{
+	if (list->n == OPTION_LIST_MAX)
+		return err_set(e, -EINVAL, "option --%s was given more than %d times", o->name,
+			       OPTION_LIST_MAX);
+	list->text[list->n++] = text;
+	return 0;
+}
+
+static int store(const struct option *o, const char *text, void *opts, struct err *e)
+{
+	char *at = (char *)opts + o->offset;
+	int64_t whole = 0;
+	double real;
+
+	switch (o->type) {
+	case ARG_FLAG:
+		*(bool *)(void *)at = true;
+		return 0;
+	case ARG_TEXT:
+		*(const char **)(void *)at = text;
+		return 0;
+	case ARG_LIST:
+		return add_to_list(o, text, (struct option_list *)(void *)at, e);
+	case ARG_REAL:
+		if (!parse_real(text, &real))
+			return refuse(o, text, e);
+		*(double *)(void *)at = real;
+		return 0;
+	case ARG_DURATION:
+		if (args_duration(text, &whole) || outside(o, whole))
+			return refuse(o, text, e);
+		break;
+	case ARG_CHOICE:
+		if (!parse_choice(o->value, text, &whole))
+			return refuse(o, text, e);
+		break;
+	case ARG_COUNT:
+		if (!parse_count(text, &whole) || outside(o, whole))
+			return refuse(o, text, e);
+		break;
+	}
+	*(int64_t *)(void *)at = whole;
+	return 0;
+}
+
+static const char *nearest(const struct parser *p, const char *name)
+{
+	const char *best = "help";
+	unsigned least = args_distance(name, best);
+
+	for (size_t i = 0; i < p->n; i++) {
+		unsigned distance = args_distance(name, p->rows[i].name);
+
+		if (p->rows[i].hidden || distance >= least)
+			continue;
+		best = p->rows[i].name;
+		least = distance;
+	}
+	return args_near(name, least) ? best : NULL;
+}
+
+static int unknown_name(const struct parser *p, const char *name)
+{
+	const char *near = nearest(p, name);
+
+	if (near)
+		return err_set(p->e, -EINVAL, "unknown option --%.80s; did you mean --%s?", name,
+			       near);
+	return err_set(p->e, -EINVAL, "unknown option --%.80s; --help lists the options", name);
+}
+
+static int unknown_letter(const struct parser *p, char letter)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (p->rows[i].letter && (p->rows[i].letter ^ letter) == ('a' ^ 'A'))
+			return err_set(p->e, -EINVAL, "unknown option -%c; did you mean -%c?",
+				       letter, p->rows[i].letter);
+	return err_set(p->e, -EINVAL, "unknown option -%c; --help lists the options", letter);
+}
+
+static bool is_last_or_before_option(const struct parser *p)
+{
+	return p->at + 1 >= p->args->argc || p->args->argv[p->at + 1][0] == '-';
+}
+
+/* The value of o: what is attached to its word, else the next word. */
+static int take_value(struct parser *p, const struct option *o, const char *attached)
+{
+	if (!attached && o->bare && (!o->follows || is_last_or_before_option(p)))
+		return store(o, o->bare, p->opts, p->e);
+	if (!attached && p->at + 1 >= p->args->argc)
+		return err_set(p->e, -EINVAL, "option --%s needs a value: --%s %s", o->name,
+			       o->name, o->value ? o->value : "VALUE");
+	return store(o, attached ? attached : p->args->argv[++p->at], p->opts, p->e);
+}
+
+static int parse_long(struct parser *p, const char *word)
+{
+	const char *equals = strchr(word, '=');
+	char name[64];
+	const struct option *o = NULL;
+
+	snprintf(name, sizeof name, "%.*s", (int)(equals ? equals - word : (int)sizeof name), word);
+	for (size_t i = 0; i < p->n && !o; i++)
+		if (!strcmp(p->rows[i].name, name))
+			o = &p->rows[i];
+	if (!o && !strcmp(word, "help"))
+		return HELP_ASKED;
+	if (!o)
+		return unknown_name(p, name);
+	if (o->type != ARG_FLAG)
+		return take_value(p, o, equals ? equals + 1 : NULL);
+	if (equals)
+		return err_set(p->e, -EINVAL, "option --%s takes no value", o->name);
+	return store(o, NULL, p->opts, p->e);
+}
+
+static int parse_letters(struct parser *p, const char *letters)
+{
+	for (; *letters; letters++) {
+		const struct option *o = NULL;
+		int rc;
+
+		for (size_t i = 0; i < p->n && !o; i++)
+			if (p->rows[i].letter == *letters)
+				o = &p->rows[i];
+		if (!o && *letters == 'h')
+			return HELP_ASKED;
+		if (!o)
+			return unknown_letter(p, *letters);
+		if (o->type != ARG_FLAG)
+			return take_value(p, o, letters[1] ? letters + 1 : NULL);
+		rc = store(o, NULL, p->opts, p->e);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* Move the words [from, to) before the operands that begin at `operands`. */
+static void move_before(char **argv, int operands, int from, int to)
+{
+	for (; from < to; from++, operands++) {
+		char *word = argv[from];
+
+		memmove(argv + operands + 1, argv + operands,
+			(size_t)(from - operands) * sizeof *argv);
+		argv[operands] = word;
+	}
+}
+
+static int defaults(const struct option *rows, size_t n, void *opts, struct err *e)
+{
+	for (size_t i = 0; i < n; i++) {
+		int rc = rows[i].fallback ? store(&rows[i], rows[i].fallback, opts, e) : 0;
+
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+int args_parse(const struct option *rows, size_t n, void *opts, struct args *a, struct err *e)
+{
+	struct parser p = { .rows = rows, .n = n, .opts = opts, .args = a, .e = e };
+	int rc = defaults(rows, n, opts, e);
+	bool ended = false;
+
+	a->first = 0;
+	for (; !rc && !ended && p.at < a->argc; p.at++) {
+		const char *word = a->argv[p.at];
+		int from = p.at;
+
+		if (word[0] != '-' || !word[1]) {
+			if (a->stop_at_operand)
+				break;
+			continue;
+		}
+		ended = !strcmp(word, "--");
+		if (word[1] != '-')
+			rc = parse_letters(&p, word + 1);
+		else if (!ended)
+			rc = parse_long(&p, word + 2);
+		if (rc)
+			break;
+		move_before(a->argv, a->first, from, p.at + 1);
+		a->first += p.at + 1 - from;
+	}
+	return rc;
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/amun/amun_layout.h"
+
+#include "base/array.h"
+#include "base/text/number.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NUMBER_MAX = 100000, DEPTH_MAX = 4 };
+
+void amun_layout_free(struct amun_layout *l)
+{
+	for (uint32_t i = 0; i < l->n; i++)
+		free(l->inspection[i].told);
+	free(l->inspection);
+	pool_free(&l->pool);
+	*l = (struct amun_layout){ 0 };
+}
+
+static bool is_object(const struct jsontree *v)
+{
+	return v && v->type == JSONDOC_OBJECT;
+}
+
+static bool has(const struct jsontree *v, const char *key)
+{
+	return jsontree_find(v, key);
+}
+
+/* What the wrapper says around a script's output, or that output alone. */
+static bool is_result(const struct jsontree *v)
+{
+	if (!is_object(v))
+		return false;
+	if (has(v, "stdout"))
+		return has(v, "exit_code") || has(v, "usage") || has(v, "script_sha256") ||
+		       has(v, "hwinfo") || has(v, "stderr");
+	return (has(v, "exit_code") && has(v, "usage")) ||
+	       (has(v, "@result") && has(v, "@parameters"));
+}
+
+/* ---- one result ---- */
+
+/* Old logs are the text that the wrapper printed: it is JSON if the wrapper came to its end. */
+static const struct jsontree *read_text(struct amun_layout *l, const char *text)
+{
+	struct err ignored;
+
+	return text[strspn(text, " \t\r\n")] == '{'
+		       ? jsontree_read(&l->pool, text, strlen(text), &ignored)
+		       : NULL;
+}
+
+static const char *first_text(const struct jsontree *v, const char *a, const char *b)
+{
+	const char *text = jsontree_text(v, a);
+
+	return text ? text : jsontree_text(v, b);
+}
+
+static struct amun_told told_of(struct amun_layout *l, const struct jsontree *v, int64_t number)
+{
+	const struct jsontree *inner = jsontree_find(v, "result");
+	struct amun_told t = { .number = number };
+
+	if (v->type == JSONDOC_STRING) {
+		t.result = read_text(l, v->text);
+		if (!is_result(t.result)) {
+			t.result = NULL;
+			t.log = v->text;
+		}
+	} else if (is_result(v)) {
+		t.result = v;
+	} else if (is_result(inner)) {
+		t.result = inner;
+		t.hwinfo = jsontree_find(v, "hwinfo");
+	}
+	if (!t.log)
+		t.log = first_text(v, "log", "job_logs");
+	return t;
+}
+
+static void add_told(struct amun_layout *l, struct amun_inspection *x, const struct jsontree *v,
+		     int64_t number)
+{
+	void *grown = array_room(x->told, x->n, &x->cap, sizeof *x->told);
+
+	if (!grown) {
+		l->failed = true;
+		return;
+	}
+	x->told = grown;
+	x->told[x->n++] = told_of(l, v, number);
+}
+
+/* {"0": ..., "1": ...} counts from 0, as the folders do. */
+static int64_t number_of(const char *key, int64_t otherwise)
+{
+	int64_t n = -1;
+
+	return key && *key >= '0' && *key <= '9' && number_i64(&key, &n) && !*key && n >= 0 &&
+			       n < NUMBER_MAX
+		       ? n + 1
+		       : otherwise;
+}
+
+/* A result, a list of results, or results by their number. */
+static void add_results(struct amun_layout *l, struct amun_inspection *x, const struct jsontree *v)
+{
+	int64_t number = 0;
+
+	if (v->type == JSONDOC_STRING || is_result(v) || is_result(jsontree_find(v, "result"))) {
+		add_told(l, x, v, 1);
+		return;
+	}
+	for (const struct jsontree *i = v->first; i; i = i->next)
+		add_told(l, x, i, number_of(i->key, ++number));
+}
+
+/* ---- an inspection ---- */
+
+static struct amun_inspection *add_inspection(struct amun_layout *l, const char *id)
+{
+	void *grown = array_room(l->inspection, l->n, &l->cap, sizeof *l->inspection);
+
+	if (!grown) {
+		l->failed = true;
+		return NULL;
+	}
+	l->inspection = grown;
+	l->inspection[l->n] = (struct amun_inspection){ .id = id };
+	return &l->inspection[l->n++];
+}
+
+static const struct jsontree *results_of(const struct jsontree *v)
+{
+	static const char *const keys[] = { "results", "job_logs", "job_log" };
+
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+		const struct jsontree *found = jsontree_find(v, keys[i]);
+
+		if (found && found->type != JSONDOC_NULL)
+			return found;
+	}
+	return NULL;
+}
+
+static bool is_inspection(const struct jsontree *v)
+{
+	const struct jsontree *results = results_of(v);
+	bool named = has(v, "inspection_id") || has(v, "specification") || has(v, "build_log") ||
+		     has(v, "build_logs");
+
+	if (!is_object(v) || is_result(v))
+		return false;
+	if (!results)
+		return has(v, "specification") && (has(v, "build_log") || has(v, "build_logs"));
+	/* Other programs have results, too. */
+	for (const struct jsontree *i = results->first; i && !named; i = i->next)
+		named = is_result(i) || is_result(jsontree_find(i, "result"));
+	return named || is_result(results);
+}
+
+/* As it says itself, or the key it is kept under: inspection-conv1d-0f845f38. */
+static const char *id_of(const struct jsontree *v, const char *key)
+{
+	const char *id = first_text(v, "inspection_id", "inspection_document_id");
+
+	if (!id)
+		id = first_text(jsontree_find(v, "result"), "inspection_id",
+				"inspection_document_id");
+	if (!id && key && !strncmp(key, "inspection-", strlen("inspection-")))
+		id = key;
+	return id && *id && strlen(id) <= AMUN_ID_MAX ? id : NULL;
+}
+
+static void add_whole(struct amun_layout *l, const struct jsontree *v, const char *key)
+{
+	struct amun_inspection *x = add_inspection(l, id_of(v, key));
+	const struct jsontree *results = results_of(v);
+	const struct jsontree *job = jsontree_find(jsontree_find(v, "status"), "job");
+
+	if (!x)
+		return;
+	x->specification = jsontree_find(v, "specification");
+	if (!is_object(x->specification))
+		x->specification = NULL;
+	x->created = jsontree_text(v, "created");
+	if (!x->created)
+		x->created = jsontree_text(x->specification, "@created");
+	x->started = jsontree_text(job, "started_at");
+	x->ended = jsontree_text(job, "finished_at");
+	if (results)
+		add_results(l, x, results);
+}
+
+/* ---- a document ---- */
+
+static bool is_monkey(const struct jsontree *v)
+{
+	const struct jsontree *responses = jsontree_find(v, "responses");
+
+	return responses && responses->type == JSONDOC_ARRAY && has(v, "skipped");
+}
+
+static void find(struct amun_layout *l, const struct jsontree *v, const char *key, unsigned depth);
+
+/* Results side by side are those of one inspection. */
+static void find_in_list(struct amun_layout *l, const struct jsontree *v, const char *key,
+			 unsigned depth)
+{
+	uint32_t at = UINT32_MAX; /* of the inspection; the array moves */
+	int64_t number = 0;
+
+	for (const struct jsontree *i = v->first; i && !l->failed; i = i->next) {
+		number++;
+		if (!is_result(i) && !is_result(jsontree_find(i, "result"))) {
+			find(l, i, NULL, depth + 1);
+			continue;
+		}
+		if (at == UINT32_MAX && add_inspection(l, id_of(i, key)))
+			at = l->n - 1;
+		if (at != UINT32_MAX)
+			add_told(l, &l->inspection[at], i, number);
+	}
+}
+
+static void find(struct amun_layout *l, const struct jsontree *v, const char *key, unsigned depth)
+{
+	struct amun_inspection *x;
+
+	if (depth > DEPTH_MAX || (v->type != JSONDOC_OBJECT && v->type != JSONDOC_ARRAY))
+		return;
+	if (v->type == JSONDOC_ARRAY) {
+		find_in_list(l, v, key, depth);
+	} else if (is_inspection(v)) {
+		add_whole(l, v, key);
+	} else if (is_result(v) || is_result(jsontree_find(v, "result"))) {
+		x = add_inspection(l, id_of(v, key));
+		if (x)
+			add_told(l, x, v, 1);
+	} else if (is_monkey(v)) {
+		l->monkey = v;
+	} else {
+		for (const struct jsontree *i = v->first; i; i = i->next)
+			find(l, i, i->key, depth + 1);
+	}
+}
+
+/* Keys may say a number twice, or one that another has by its place. */
+static bool find_repeats(struct amun_inspection *x)
+{
+	int64_t most = 0;
+	bool *taken, well;
+
+	for (uint32_t i = 0; i < x->n; i++)
+		most = x->told[i].number > most ? x->told[i].number : most;
+	taken = calloc((size_t)most + 1, sizeof *taken);
+	well = taken;
+	for (uint32_t i = 0; taken && i < x->n; i++) {
+		struct amun_told *t = &x->told[i];
+
+		t->again = taken[t->number];
+		taken[t->number] |= t->result || t->log;
+	}
+	free(taken);
+	return well;
+}
+
+int amun_layout_read(struct amun_layout *l, const struct jsontree *document, struct err *e)
+{
+	const struct jsontree *metadata = jsontree_find(document, "metadata");
+
+	*l = (struct amun_layout){ .arguments = jsontree_find(metadata, "arguments"),
+				   .date = jsontree_text(metadata, "datetime") };
+	find(l, document, NULL, 0);
+	for (uint32_t i = 0; i < l->n && !l->failed; i++)
+		l->failed = !find_repeats(&l->inspection[i]);
+	if (l->failed)
+		return err_set(e, -ENOMEM, "out of memory for inspections");
+	if (!l->n && !l->monkey)
+		return err_set(e, -ENOENT,
+			       "neither a result or an inspection of Amun nor a report of "
+			       "Dependency Monkey is in it");
+	return 0;
+}

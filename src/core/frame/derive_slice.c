@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* derive_slice.c - some rows of a chunk: what is measured, series by series. */
+#include "core/frame/derive_slice.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* As many cells as stay in the processor's cache; a column has place for whole blocks. */
+enum { SLICE_CELLS = 32768, BLOCK = 16 };
+_Static_assert(SLICE_ROWS % BLOCK == 0, "a column is made of blocks");
+
+static double seconds_between(int64_t from_ns, int64_t to_ns)
+{
+	return (double)((uint64_t)to_ns - (uint64_t)from_ns) / (double)NS_PER_S;
+}
+
+/* A column of which nothing is known yet: several series may share it. */
+void slice_clear(struct slice *s, uint32_t column)
+{
+	if (s->there[column] == SLICE_UNKNOWN) {
+		memset(s->state + (size_t)column * s->rows, STATE_ABSENT, s->nrows);
+		s->there[column] = 0;
+	}
+}
+
+void slice_put(struct slice *s, uint32_t column, uint32_t row, double value, double seconds)
+{
+	size_t at = (size_t)column * s->rows + row;
+
+	if (!isfinite(value)) /* it is no value */
+		return;
+	s->there[column] += s->state[at] != STATE_PRESENT;
+	s->value[at] = value;
+	s->stands[at] = seconds;
+	s->state[at] = STATE_PRESENT;
+}
+
+/* ---- measured values, where some are absent or odd ---- */
+
+static void put_values_singly(struct slice *s, uint32_t column, const struct metric *metric,
+			      const int64_t *value, const uint8_t *present)
+{
+	const struct metric m = *metric; /* which no store below can change */
+
+	slice_clear(s, column);
+	for (uint32_t r = 0; r < s->nrows; r++)
+		if (present[r])
+			slice_put(s, column, r, metric_value(&m, value[r]), s->row_seconds[r]);
+}
+
+/* The rise of a counter, exact for integers; negative or NAN when it is not a rise. */
+static inline double rise(const struct metric *m, int64_t from, int64_t to)
+{
+	int64_t difference;
+
+	if (m->storage == STORE_REAL)
+		return metric_value(m, to) - metric_value(m, from);
+	return __builtin_sub_overflow(to, from, &difference) ? NAN : metric_value(m, difference);
+}
+
+static void put_rates_singly(struct derive *d, uint32_t column, const struct metric *metric,
+			     const int64_t *value, const uint8_t *present,
+			     struct last_reading *of_series)
+{
+	struct slice *s = &d->slice;
+	const struct metric m = *metric;
+	struct last_reading last = *of_series;
+
+	slice_clear(s, column);
+	for (uint32_t r = 0; r < s->nrows; r++) {
+		struct last_reading before = last;
+		double seconds, v;
+
+		if (!present[r])
+			continue;
+		last = (struct last_reading){ value[r], d->chunk.mono_ns[s->first + r], true };
+		if (!before.known || last.mono_ns <= before.mono_ns)
+			continue;
+		seconds = before.mono_ns == s->before_ns[r]
+				  ? s->row_seconds[r] /* which is the same, without a division */
+				  : seconds_between(before.mono_ns, last.mono_ns);
+		v = rise(&m, before.value, last.value);
+		if (v >= 0)
+			slice_put(s, column, r, v / seconds, seconds);
+	}
+	*of_series = last;
+}
+
+/* ---- whole numbers in every row ---- */
+
+/* n values: whether any is another than the one before them. */
+static bool moves(const int64_t *value, uint32_t n, int64_t before)
+{
+	uint32_t r = 0;
+
+	for (; n - r >= BLOCK; r += BLOCK) {
+		const int64_t *v = value + r;
+		uint64_t any = 0;
+
+		for (size_t i = 0; i < BLOCK; i++)
+			any |= (uint64_t)v[i] ^ (uint64_t)before;
+		if (any)
+			return true;
+	}
+	while (r < n && value[r] == before)
+		r++;
+	return r < n;
+}
+
+/* Blocks of a column; what is behind its rows is nobody's. */
+static void multiply(double *v, const double *end, double by)
+{
+	for (; v < end; v += BLOCK)
+		for (size_t i = 0; i < BLOCK; i++)
+			v[i] *= by;
+}
+
+static void divide(double *v, const double *end, double by)
+{
+	for (; v < end; v += BLOCK)
+		for (size_t i = 0; i < BLOCK; i++)
+			v[i] /= by;
+}
+
+static void divide_each(double *restrict v, const double *end, const double *restrict by)
+{
+	for (; v < end; v += BLOCK, by += BLOCK)
+		for (size_t i = 0; i < BLOCK; i++)
+			v[i] /= by[i];
+}
+
+static void subtract(double *v, const double *end, double from)
+{
+	for (; v < end; v += BLOCK)
+		for (size_t i = 0; i < BLOCK; i++)
+			v[i] -= from;
+}
+
+/* To base units: as metric_value. */
+static void scale(double *v, const double *end, const struct metric *m)
+{
+	if (m->mul > 1)
+		multiply(v, end, m->mul);
+	if (m->div > 1)
+		divide(v, end, m->div);
+}
+
+/* What rose since the value before, as a double. False when one did not, or rose by too much. A
+ * whole number below 2^52 is that double without its 2^52 that has these bits above it: unlike a
+ * conversion, this is done for several at once. */
+static bool put_rises(double *out, const int64_t *value, uint32_t n, int64_t before)
+{
+	const uint64_t bits_of_2_52 = UINT64_C(0x433) << 52;
+	uint64_t bits[SLICE_ROWS] = { 0 }, odd = 0;
+	uint32_t r = 1;
+
+	bits[0] = (uint64_t)value[0] - (uint64_t)before;
+	for (; n - r >= BLOCK; r += BLOCK) {
+		const int64_t *to = value + r, *from = to - 1;
+
+		for (size_t i = 0; i < BLOCK; i++)
+			bits[r + i] = (uint64_t)to[i] - (uint64_t)from[i];
+	}
+	for (; r < n; r++)
+		bits[r] = (uint64_t)value[r] - (uint64_t)value[r - 1];
+	for (r = 0; r < SLICE_ROWS; r++) {
+		odd |= bits[r];
+		bits[r] |= bits_of_2_52;
+	}
+	memcpy(out, bits, n * sizeof(*out));
+	subtract(out, out + n, 0x1p52);
+	/* Together they do not rise by so much that they could come around. */
+	return !(odd >> 52) && value[n - 1] >= before;
+}
+
+static void fill(double *v, const double *end, double with)
+{
+	for (; v < end; v += BLOCK)
+		for (size_t i = 0; i < BLOCK; i++)
+			v[i] = with;
+}
+
+/* Whether a series has a whole number in every row, the one before the first among them. */
+static bool is_unbroken(const struct derive *d, const struct last_reading *last,
+			const uint8_t *present)
+{
+	const struct slice *s = &d->slice;
+
+	return s->rises && last->known && last->mono_ns == s->before_ns[0] &&
+	       !memchr(present, STATE_ABSENT, s->nrows);
+}
+
+static void say_all(struct derive *d, uint32_t column)
+{
+	struct slice *s = &d->slice;
+	size_t at = (size_t)column * s->rows;
+
+	memset(s->state + at, STATE_PRESENT, s->nrows);
+	if (!d->values_only)
+		memcpy(s->stands + at, s->row_seconds, s->nrows * sizeof(*s->stands));
+	s->there[column] = s->nrows;
+}
+
+static void put_rates(struct derive *d, uint32_t column, const struct metric *m,
+		      const int64_t *value, const uint8_t *present, struct last_reading *last)
+{
+	struct slice *s = &d->slice;
+	double *out = s->value + (size_t)column * s->rows;
+	uint32_t n = s->nrows;
+
+	if (m->storage != STORE_INT || !is_unbroken(d, last, present)) {
+		put_rates_singly(d, column, m, value, present, last);
+		return;
+	}
+	if (!moves(value, n, last->value)) {
+		fill(out, out + n, 0);
+	} else if (put_rises(out, value, n, last->value)) {
+		scale(out, out + n, m);
+		divide_each(out, out + n, s->row_seconds);
+	} else {
+		put_rates_singly(d, column, m, value, present, last);
+		return;
+	}
+	*last = (struct last_reading){ value[n - 1], d->chunk.mono_ns[s->first + n - 1], true };
+	say_all(d, column);
+}
+
+static void put_values(struct derive *d, uint32_t column, const struct metric *m,
+		       const int64_t *value, const uint8_t *present)
+{
+	struct slice *s = &d->slice;
+	double *out = s->value + (size_t)column * s->rows;
+	uint32_t n = s->nrows;
+
+	if (m->storage != STORE_INT || memchr(present, STATE_ABSENT, n)) {
+		put_values_singly(s, column, m, value, present);
+		return;
+	}
+	if (moves(value, n, value[0])) {
+		for (uint32_t r = 0; r < n; r++)
+			out[r] = (double)value[r];
+		scale(out, out + n, m);
+	} else {
+		fill(out, out + n, metric_value(m, value[0]));
+	}
+	say_all(d, column);
+}
+
+double slice_next_rate(const struct derive *d, const struct chunk_column *c)
+{
+	const struct last_reading *last = &d->last[d->place[c->series]];
+	uint32_t from = d->slice.first + d->slice.nrows;
+	const uint8_t *present =
+		from < d->chunk.nrows ? memchr(c->present + from, 1, d->chunk.nrows - from) : NULL;
+	uint32_t r = present ? (uint32_t)(present - c->present) : 0;
+	double v;
+
+	if (!present || !last->known || d->chunk.mono_ns[r] <= last->mono_ns)
+		return NAN;
+	v = rise(&d->run->metrics[d->run->series[c->series].metric].row, last->value, c->value[r]);
+	return v >= 0 ? v / seconds_between(last->mono_ns, d->chunk.mono_ns[r]) : (double)NAN;
+}
+
+static void put_series(struct derive *d, const struct chunk_column *c)
+{
+	uint32_t cell = d->plan.series_cell[c->series], column = d->column[cell];
+	const struct metric *m = &d->run->metrics[d->run->series[c->series].metric].row;
+	const int64_t *value = c->value + d->slice.first;
+	const uint8_t *present = c->present + d->slice.first;
+
+	if (derive_quantity(d, cell)->rate)
+		put_rates(d, column, m, value, present, &d->last[d->place[c->series]]);
+	else
+		put_values(d, column, m, value, present);
+}
+
+typedef void put_function(struct derive *, const struct chunk_column *);
+
+/* The same for processors that take four numbers at once. */
+#ifdef __x86_64__
+__attribute__((target("avx2"), flatten)) static void put_series_avx2(struct derive *d,
+								     const struct chunk_column *c)
+{
+	put_series(d, c);
+}
+
+static put_function *choose_put(void)
+{
+	return __builtin_cpu_supports("avx2") ? put_series_avx2 : put_series;
+}
+#else
+static put_function *choose_put(void)
+{
+	return put_series;
+}
+#endif
+
+/* ---- rows ---- */
+
+static void read_times(struct derive *d)
+{
+	struct slice *s = &d->slice;
+	int64_t *before_ns = &d->node_last_ns[d->chunk.node];
+
+	s->rises = true;
+	for (uint32_t r = 0; r < s->nrows; r++) {
+		int64_t mono_ns = d->chunk.mono_ns[s->first + r];
+		bool later = *before_ns != INT64_MIN && mono_ns > *before_ns;
+
+		s->before_ns[r] = *before_ns;
+		s->row_seconds[r] = later ? seconds_between(*before_ns, mono_ns) : 0;
+		s->rises &= later;
+		*before_ns = mono_ns;
+	}
+}
+
+void slice_next(struct derive *d)
+{
+	struct slice *s = &d->slice;
+	put_function *put = choose_put();
+	uint32_t left;
+
+	s->first += s->nrows;
+	left = d->chunk.nrows - s->first;
+	s->nrows = s->rows < left ? s->rows : left;
+	d->turned.known = false;
+	read_times(d);
+	for (uint32_t c = 0; c <= d->ncolumns; c++)
+		s->there[c] = SLICE_UNKNOWN;
+	slice_clear(s, 0);
+	for (uint32_t i = 0; i < d->chunk.ncolumns; i++)
+		if (d->plan.series_cell[d->chunk.column[i].series])
+			put(d, &d->chunk.column[i]);
+}
+
+/* ---- room ---- */
+
+void slice_begin(struct derive *d)
+{
+	d->slice.first = d->slice.nrows = 0;
+}
+
+void slice_free(struct derive *d)
+{
+	struct slice *s = &d->slice;
+
+	free(s->value);
+	free(s->stands);
+	free(s->state);
+	free(s->there);
+	free(d->cell);
+	*s = (struct slice){ 0 };
+	d->cell = NULL;
+}
+
+static int reserve(struct derive *d, uint32_t width)
+{
+	struct slice *s = &d->slice;
+	size_t cells = (size_t)width * BLOCK > SLICE_CELLS ? (size_t)width * BLOCK : SLICE_CELLS;
+
+	slice_free(d);
+	s->value = calloc(cells, sizeof(*s->value));
+	s->stands = calloc(cells, sizeof(*s->stands));
+	s->state = calloc(cells, sizeof(*s->state));
+	s->there = calloc(width, sizeof(*s->there));
+	d->cell = calloc(width, sizeof(*d->cell));
+	s->cells = cells;
+	return s->value && s->stands && s->state && s->there && d->cell ? 0 : -ENOMEM;
+}
+
+int slice_reserve(struct derive *d, uint32_t width)
+{
+	struct slice *s = &d->slice;
+	size_t rows;
+
+	if (width > s->widest && reserve(d, width))
+		return -ENOMEM;
+	if (width > s->widest)
+		s->widest = width;
+	rows = s->cells / width / BLOCK * BLOCK;
+	s->rows = rows < SLICE_ROWS ? (uint32_t)rows : SLICE_ROWS;
+	return 0;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/phase/markrule.h"
+
+#include "base/text/number.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+enum { MATCHES = 10, COPIES_MAX = 1000 };
+
+static const char form[] = "it is REGEX=NAME, as 'epoch ([0-9]+)=epoch n=\\1'";
+
+/* Where the mark begins; NULL: there is none. out: the expression, with = for \=. */
+static const char *split(const char *text, char *out, size_t size)
+{
+	size_t n = 0;
+
+	for (; *text && *text != '='; text++) {
+		if (text[0] == '\\' && text[1] == '=')
+			text++;
+		else if (text[0] == '\\' && text[1] && n + 1 < size)
+			out[n++] = *text++;
+		if (n + 1 >= size)
+			return NULL;
+		out[n++] = *text;
+	}
+	out[n] = '\0';
+	return *text == '=' && n ? text + 1 : NULL;
+}
+
+/* The largest number between braces, at least 1. */
+static double repeats(const char *at)
+{
+	uint64_t n, most = 1;
+
+	while (*at && *at != '}')
+		if (!number_u64(&at, &n))
+			at += *at != '\0';
+		else if (n > most)
+			most = n;
+	return (double)most;
+}
+
+/* At the end of what stands between brackets, or of the text. */
+static const char *bracket_end(const char *at)
+{
+	at += at[1] == '^' ? 2 : 1;
+	at += *at == ']';
+	while (*at && *at != ']') {
+		bool class = *at == '[' && strchr(":.=", at[1]) && at[1];
+		const char *end = class ? strchr(at + 2, ']') : NULL;
+
+		at = end ? end + 1 : at + 1;
+	}
+	return at;
+}
+
+/* What makes libc's compiler and matcher slow or large without bound; NULL: nothing. It writes out
+ * what is repeated by number, and twice what has a +. */
+static const char *regex_fault(const char *regex)
+{
+	bool repeated = false; /* what stands before this */
+	double copies = 1;
+
+	for (const char *at = regex; *at; at++) {
+		bool repeats_it = strchr("*+?{", *at);
+
+		if (repeats_it && repeated)
+			return "it repeats what is repeated, as a*+";
+		if (*at == '\\' && at[1] && isdigit((unsigned char)*++at))
+			return "it refers back (\\1), which may take for ever";
+		if (*at == '{' && repeats_it) {
+			copies *= repeats(at + 1);
+			at += strcspn(at, "}");
+		} else if (*at == '+' && repeats_it && at > regex && at[-1] == ')') {
+			copies *= 2;
+		} else if (*at == '[' && (at == regex || at[-1] != '\\')) {
+			at = bracket_end(at);
+		}
+		if (!*at)
+			break;
+		repeated = repeats_it;
+	}
+	return copies > COPIES_MAX ? "it repeats what is repeated more than 1,000 times" : NULL;
+}
+
+int mark_rule_parse(struct mark_rule *r, const char *text, struct err *e)
+{
+	char regex[MARK_RULE_MAX], why[200];
+	const char *mark = split(text, regex, sizeof regex), *fault;
+	int bad;
+
+	*r = (struct mark_rule){ .kind = MARK_POINT };
+	if (!mark || strlen(mark) >= sizeof r->mark)
+		return err_set(e, -EINVAL, "'%.100s': %s", text, form);
+	if (*mark && strchr("MBE", *mark) && mark[1] == ' ') {
+		r->kind = (enum mark_kind) * mark;
+		mark += 2;
+	}
+	mark += strspn(mark, " \t");
+	if (!*mark)
+		return err_set(e, -EINVAL, "'%.100s': %s", text, form);
+	fault = regex_fault(regex);
+	if (fault)
+		return err_set(e, -EINVAL, "'%.100s': %s", regex, fault);
+	bad = regcomp(&r->regex, regex, REG_EXTENDED);
+	if (bad) {
+		regerror(bad, &r->regex, why, sizeof why);
+		return err_set(e, -EINVAL, "'%.100s' is not a regular expression: %s", regex, why);
+	}
+	memcpy(r->mark, mark, strlen(mark) + 1);
+	return 0;
+}
+
+void mark_rule_free(struct mark_rule *r)
+{
+	regfree(&r->regex);
+}
+
+/* A word of the mark with what was matched. False: it does not fit. */
+static bool expand(const char *word, size_t n, const char *line, const regmatch_t *m, char *out,
+		   size_t size)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *from = word + i;
+		size_t many = 1;
+
+		if (word[i] == '\\' && i + 1 < n && isdigit((unsigned char)word[i + 1])) {
+			const regmatch_t *part = &m[word[++i] - '0'];
+
+			from = part->rm_so < 0 ? "" : line + part->rm_so;
+			many = part->rm_so < 0 ? 0 : (size_t)(part->rm_eo - part->rm_so);
+		}
+		if (used + many >= size)
+			return false;
+		memcpy(out + used, from, many);
+		used += many;
+	}
+	out[used] = '\0';
+	return true;
+}
+
+bool mark_rule_apply(const struct mark_rule *r, const char *line, struct mark_line *out,
+		     struct bytes *text)
+{
+	char word[MARK_LINE_MAX];
+	regmatch_t match[MATCHES];
+	const char *at = r->mark;
+
+	if (regexec(&r->regex, line, MATCHES, match, 0))
+		return false;
+	*out = (struct mark_line){ .kind = r->kind };
+	bytes_reset(text);
+	while (*at) {
+		size_t n = strcspn(at, " \t");
+
+		if (!expand(at, n, line, match, word, *out->name ? sizeof word : sizeof out->name))
+			return false;
+		if (!*out->name) {
+			memcpy(out->name, word, strlen(word) + 1);
+		} else {
+			if (text->len)
+				bytes_u8(text, ' ');
+			mark_word_write(text, word);
+		}
+		if (!*out->name)
+			return false;
+		at += n;
+		at += strspn(at, " \t");
+	}
+	bytes_u8(text, 0);
+	out->text = (const char *)text->data;
+	return !text->failed && text->len < MARK_LINE_MAX / 2;
+}

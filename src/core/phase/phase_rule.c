@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* phase_rule.c - reads rules of phases: blocks of "key: value", one block a rule. */
+#include "core/phase/phase_rule.h"
+
+#include "base/entries.h"
+#include "base/text/textfiles.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RULE_LETTERS "abcdefghijklmnopqrstuvwxyz0123456789-"
+
+struct parser {
+	struct phase_rules *rules;
+	struct phase_rule *rule; /* the block being read; NULL before the first */
+	const char *file;
+	unsigned rule_line;
+	unsigned seen;                  /* bit i: keys[i] was given in this block */
+	uint8_t fresh[PHASE_RULES_MAX]; /* rules of this text */
+};
+
+enum key_type { KEY_TEXT, KEY_WORD, KEY_WORDS, KEY_CHOICE };
+
+static const struct key {
+	const char *name;
+	enum key_type type;
+	size_t offset;             /* in struct phase_rule */
+	const char *const *choice; /* KEY_CHOICE: in the order of its enum */
+} keys[] = {
+#define KEY(key, type, member)                                                                     \
+	{                                                                                          \
+		key, type, offsetof(struct phase_rule, member), NULL                               \
+	}
+#define CHOICE(key, member, ...)                                                                   \
+	{                                                                                          \
+		key, KEY_CHOICE, offsetof(struct phase_rule, member), (const char *const[])        \
+		{                                                                                  \
+			__VA_ARGS__, NULL                                                          \
+		}                                                                                  \
+	}
+	KEY("about", KEY_TEXT, about),
+	KEY("phase", KEY_WORD, phase),
+	KEY("spans", KEY_WORDS, spans),
+	KEY("start", KEY_WORDS, start),
+	KEY("end", KEY_WORDS, end),
+	KEY("key", KEY_WORDS, key),
+	KEY("duration", KEY_WORD, duration),
+	KEY("size", KEY_WORD, size),
+	CHOICE("several", several, "newest", "oldest", "first"),
+	CHOICE("no-end", no_end, "open", "untold", "next"),
+	CHOICE("no-start", no_start, "told", "untold"),
+	CHOICE("within", within, "track", "node"),
+	CHOICE("fields", fields, "blanks", "commas"),
+#undef CHOICE
+#undef KEY
+};
+enum { KEYS = sizeof keys / sizeof keys[0] };
+_Static_assert(KEYS <= 32, "parser.seen has a bit for each");
+
+/* ---- values ---- */
+
+static int take_words(struct phase_words *w, const char *value, size_t *at, struct err *e)
+{
+	char *p = w->text = strdup(value);
+
+	if (!p)
+		return err_set(e, -ENOMEM, "out of memory");
+	while (*(p += strspn(p, " \t,"))) {
+		size_t n = strcspn(p, " \t,");
+
+		*at = (size_t)(p - w->text);
+		if (w->n == PHASE_WORDS)
+			return err_set(e, -EINVAL, "these are more than %d", PHASE_WORDS);
+		if (n >= PHASE_NAME_MAX)
+			return err_set(e, -EINVAL, "a name has at most %d characters",
+				       PHASE_NAME_MAX - 1);
+		if (memchr(p, '*', n) &&
+		    memchr(strchr(p, '*') + 1, '*', n - (size_t)(strchr(p, '*') + 1 - p)))
+			return err_set(e, -EINVAL, "a name has one * at most");
+		w->word[w->n++] = p;
+		p += n;
+		if (*p)
+			*p++ = '\0';
+	}
+	return 0;
+}
+
+static int take_text(char **to, const char *value, bool word, struct err *e)
+{
+	if (word && value[strcspn(value, " \t,")])
+		return err_set(e, -EINVAL, "it is one word, not '%.60s'", value);
+	if (word && strlen(value) >= PHASE_NAME_MAX)
+		return err_set(e, -EINVAL, "a name has at most %d characters", PHASE_NAME_MAX - 1);
+	*to = strdup(value);
+	return *to ? 0 : err_set(e, -ENOMEM, "out of memory");
+}
+
+static int take(struct phase_rule *r, const struct key *k, const char *value, size_t *at,
+		struct err *e)
+{
+	void *to = (char *)r + k->offset;
+
+	switch (k->type) {
+	case KEY_TEXT:
+	case KEY_WORD:
+		return take_text(to, value, k->type == KEY_WORD, e);
+	case KEY_WORDS:
+		return take_words(to, value, at, e);
+	case KEY_CHOICE:
+		return entry_choice(to, k->choice, value, e);
+	}
+	return -EINVAL;
+}
+
+/* ---- blocks ---- */
+
+static void rule_free(struct phase_rule *r)
+{
+	free(r->name);
+	for (size_t i = 0; i < KEYS; i++) {
+		char *at = (char *)r + keys[i].offset;
+
+		if (keys[i].type == KEY_WORDS)
+			free(((struct phase_words *)(void *)at)->text);
+		else if (keys[i].type != KEY_CHOICE)
+			free(*(char **)(void *)at);
+	}
+	*r = (struct phase_rule){ 0 };
+}
+
+/* How many of the patterns have a *. */
+static uint32_t stars(const struct phase_words *w)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < w->n; i++)
+		n += strchr(w->word[i], '*') != NULL;
+	return n;
+}
+
+/* Why a rule that was read makes no sense; NULL: it does. */
+static const char *rule_fault(const struct phase_rule *r)
+{
+	const struct phase_words *from = r->spans.n ? &r->spans : &r->start;
+	bool starred = stars(from);
+
+	if (!r->spans.n && !r->start.n)
+		return "has neither 'start:' nor 'spans:'";
+	if (r->spans.n && (r->start.n || r->end.n || r->key.n))
+		return "has 'spans:', which have their starts, ends and keys themselves";
+	if (r->start.n && !r->end.n && r->no_end != PHASE_NEXT)
+		return "has no 'end:', and its phases do not end where the next one starts "
+		       "('no-end: next')";
+	if (starred && (stars(from) < from->n || (r->end.n && stars(&r->end) < r->end.n)))
+		return "has a * in some of its names and not in others";
+	if (!starred && stars(&r->end))
+		return "has a * in its ends and not in its starts";
+	if (strchr(r->phase, '*') && !starred)
+		return "has a * in 'phase:', which represents nothing";
+	return NULL;
+}
+
+static int rule_finish(struct parser *p, struct err *e)
+{
+	struct phase_rule *r = p->rule;
+	const char *why;
+
+	if (!r)
+		return 0;
+	if (!r->phase)
+		r->phase = strdup(r->name);
+	if (!r->phase)
+		return -ENOMEM;
+	why = rule_fault(r);
+	return why ? entries_fault(p->file, p->rule_line, 1, e, "rule %s %s", r->name, why) : 0;
+}
+
+/* The place of a rule of this name: that of one from another text, which goes, or a new one. */
+static int rule_place(struct parser *p, unsigned line, const char *name, uint32_t *place,
+		      struct err *e)
+{
+	struct phase_rules *rules = p->rules;
+
+	for (uint32_t i = 0; i < rules->n; i++) {
+		if (strcmp(rules->rule[i].name, name) != 0)
+			continue;
+		if (p->fresh[i])
+			return entries_fault(p->file, line, 1, e, "there is a rule %s already",
+					     name);
+		rule_free(&rules->rule[i]);
+		*place = i;
+		return 0;
+	}
+	if (rules->n == PHASE_RULES_MAX)
+		return entries_fault(p->file, line, 1, e, "there may be at most %d rules",
+				     PHASE_RULES_MAX);
+	*place = rules->n++;
+	return 0;
+}
+
+static int rule_begin(struct parser *p, unsigned line, const char *name, struct err *e)
+{
+	size_t n = strspn(name, RULE_LETTERS);
+	uint32_t place = 0;
+	int rc = rule_finish(p, e);
+
+	if (rc)
+		return rc;
+	if (!n || name[n] || n >= PHASE_NAME_MAX)
+		return entries_fault(p->file, line, 1, e,
+				     "a rule's name is made of a-z, 0-9 and '-', not '%.60s'",
+				     name);
+	if (!p->rules->rule)
+		p->rules->rule = calloc(PHASE_RULES_MAX, sizeof *p->rules->rule);
+	if (!p->rules->rule)
+		return -ENOMEM;
+	rc = rule_place(p, line, name, &place, e);
+	if (rc)
+		return rc;
+	p->fresh[place] = 1;
+	p->rule = &p->rules->rule[place];
+	p->rule_line = line;
+	p->seen = 0;
+	p->rule->name = strdup(name);
+	return p->rule->name ? 0 : -ENOMEM;
+}
+
+/* -1: none is called so. */
+static int key_find(const char *name)
+{
+	int i = KEYS - 1;
+
+	while (i >= 0 && strcmp(keys[i].name, name) != 0)
+		i--;
+	return i;
+}
+
+static int take_entry(void *ctx, const struct entry *en, struct err *e)
+{
+	struct parser *p = ctx;
+	int key = key_find(en->key), rc;
+	struct err why = { "" };
+	size_t at = 0;
+
+	if (strcmp(en->key, "rule") == 0)
+		return rule_begin(p, en->line, en->value, e);
+	rc = entry_of_block(en, key, p->rule, &p->seen, "docs/phases.md", e);
+	if (rc)
+		return rc;
+	return take(p->rule, &keys[key], en->value, &at, &why) ? entry_fault(en, at, why.text, e)
+							       : 0;
+}
+
+int phase_rules_add(struct phase_rules *rules, const char *name, const char *text, size_t len,
+		    struct err *e)
+{
+	struct parser p = { .rules = rules, .file = name };
+	int rc;
+
+	if (len > PHASE_RULES_BYTES_MAX || (len && memchr(text, '\0', len)))
+		return err_set(e, -EINVAL, "%.200s: this is not text of at most %d bytes", name,
+			       PHASE_RULES_BYTES_MAX);
+	rc = entries_read(name, text, len, take_entry, &p, e);
+	if (!rc)
+		rc = rule_finish(&p, e);
+	return rc == -ENOMEM ? err_set(e, rc, "%.200s: out of memory", name) : rc;
+}
+
+static int add(void *rules, const char *path, const char *text, size_t len, struct err *e)
+{
+	return phase_rules_add(rules, path, text, len, e);
+}
+
+int phase_rules_read(struct phase_rules *rules, const char *path, struct err *e)
+{
+	const struct textfiles files = { .what = "rules",
+					 .ending = ".phases",
+					 .most = PHASE_RULES_BYTES_MAX,
+					 .take = add,
+					 .ctx = rules };
+
+	return textfiles_read(&files, path, e);
+}
+
+void phase_rules_free(struct phase_rules *rules)
+{
+	for (uint32_t i = 0; i < rules->n; i++)
+		rule_free(&rules->rule[i]);
+	free(rules->rule);
+	*rules = (struct phase_rules){ 0 };
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/stacks/waitkind.h"
+
+#include <string.h>
+
+static const struct {
+	const char *name, *words, *by;
+} kinds[] = {
+	[WAIT_UNKNOWN] = { "unknown", "sleeps", ", for " },
+	[WAIT_MUTEX] = { "mutex", "waits for a mutex", ", held by " },
+	[WAIT_RWLOCK] = { "rwlock", "waits for a read-write lock", ", held by " },
+	[WAIT_LOCK] = { "lock", "waits for a lock", ", held by " },
+	[WAIT_CONDITION] = { "condition", "waits for a condition variable", ", for " },
+	[WAIT_BARRIER] = { "barrier", "waits in a barrier", ", for " },
+	[WAIT_SEMAPHORE] = { "semaphore", "waits for a semaphore", ", for " },
+	[WAIT_THREAD_END] = { "thread_end", "waits for the end of another thread", ": " },
+	[WAIT_THREAD] = { "thread", "waits for another thread", ": " },
+	[WAIT_PIPE_READ] = { "pipe_read", "waits for data from a pipe", ", written by " },
+	[WAIT_PIPE_WRITE] = { "pipe_write", "waits for room in a pipe", ", read by " },
+	[WAIT_FIFO_WRITER] = { "fifo_writer", "waits for a FIFO that nobody writes", ", but " },
+	[WAIT_FIFO_READER] = { "fifo_reader", "waits for a FIFO that nobody reads", ", but " },
+	[WAIT_SOCKET_READ] = { "socket_read", "waits for data from a socket", ", sent by " },
+	[WAIT_SOCKET_WRITE] = { "socket_write", "waits for room in a socket", ", read by " },
+	[WAIT_CONNECTION] = { "connection", "waits for a connection", ", by " },
+	[WAIT_CHILD] = { "child", "waits for a child", ": " },
+	[WAIT_FILE_LOCK] = { "file_lock", "waits for a lock on a file", ", held by " },
+	[WAIT_STORAGE] = { "storage", "waits for storage", ", for " },
+	[WAIT_TERMINAL] = { "terminal", "waits for input from a terminal", ", for " },
+	[WAIT_TIMER] = { "timer", "sleeps (timer)", ", for " },
+	[WAIT_SIGNAL] = { "signal", "waits for a signal", ", by " },
+	[WAIT_EVENTS] = { "events", "waits for events (poll)", ", from " },
+	[WAIT_GPU] = { "gpu", "waits for the GPU driver", ", for " },
+	[WAIT_MEMORY] = { "memory", "waits for a page of memory", ", for " },
+	[WAIT_QUEUE] = { "queue", "waits for a semaphore or a message queue of System V",
+			 ", for " },
+};
+_Static_assert(sizeof kinds / sizeof kinds[0] == WAIT_KINDS, "a row for every kind");
+
+const char *wait_kind_name(enum wait_kind k)
+{
+	return kinds[k].name;
+}
+
+const char *wait_kind_words(enum wait_kind k)
+{
+	return kinds[k].words;
+}
+
+const char *wait_by(enum wait_kind k)
+{
+	return kinds[k].by;
+}
+
+bool wait_kind_find(const char *name, enum wait_kind *out)
+{
+	for (int i = 0; i < WAIT_KINDS; i++)
+		if (!strcmp(name, kinds[i].name)) {
+			*out = (enum wait_kind)i;
+			return true;
+		}
+	return false;
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "job/scheduler/scheduler.h"
+
+#include "base/text/number.h"
+#include "job/scheduler/mpi.h"
+#include "job/scheduler/scheduler_row.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SCHEDULER(x) extern const struct scheduler scheduler_##x;
+#include "schedulers.def"
+#undef SCHEDULER
+
+#define SCHEDULER(x) &scheduler_##x,
+const struct scheduler *const schedulers[] = {
+#include "schedulers.def"
+};
+
+const size_t nschedulers = sizeof schedulers / sizeof schedulers[0];
+
+static const char *const text_keys[BATCH_TEXTS] = {
+	[BATCH_RAW_ID] = "job.raw_id",
+	[BATCH_ARRAY_ID] = "job.array_id",
+	[BATCH_ARRAY_INDEX] = "job.array_index",
+	[BATCH_STEP] = "job.step",
+	[BATCH_NAME] = "job.name",
+	[BATCH_USER] = "job.user",
+	[BATCH_ACCOUNT] = "job.account",
+	[BATCH_QUEUE] = "job.queue",
+	[BATCH_QOS] = "job.qos",
+	[BATCH_RESERVATION] = "job.reservation",
+	[BATCH_CLUSTER] = "job.cluster",
+	[BATCH_SUBMIT_DIR] = "job.submit_directory",
+	[BATCH_SUBMIT_HOST] = "job.submit_host",
+	[BATCH_NODE_TOLD] = NULL,
+};
+
+static const char *const number_keys[BATCH_NUMBERS] = {
+	[BATCH_NODES] = "job.nodes_count",
+	[BATCH_NODE_INDEX] = "job.node_index",
+	[BATCH_TASKS_ASKED] = "job.tasks_asked",
+	[BATCH_CORES_ASKED] = "job.cores_asked",
+	[BATCH_MEMORY_ASKED] = "job.memory_asked_bytes",
+	[BATCH_GPUS_ASKED] = "job.gpus_asked",
+	[BATCH_TIME_LIMIT] = "job.time_limit_seconds",
+	[BATCH_END_UTC] = "job.ends_at_utc_seconds",
+	[BATCH_RESTARTS] = "job.restarts_count",
+	[BATCH_COMPONENTS] = "job.components_count",
+	[BATCH_RANK] = NULL,
+	[BATCH_RANKS] = "job.ranks_count",
+	[BATCH_LOCAL_RANK] = NULL,
+	[BATCH_LOCAL_RANKS] = "job.node_ranks_count",
+};
+
+static const char *const part_names[] = {
+	[BATCH_PART_UNKNOWN] = NULL,
+	[BATCH_PART_SCRIPT] = "script",
+	[BATCH_PART_STEP] = "step",
+	[BATCH_PART_SUBMIT] = "submitting shell",
+};
+
+const char *batch_text_key(enum batch_text t)
+{
+	return text_keys[t];
+}
+
+const char *batch_number_key(enum batch_number n)
+{
+	return number_keys[n];
+}
+
+const char *batch_part_name(enum batch_part p)
+{
+	return part_names[p];
+}
+
+const char *batch_job_system(const struct batch_job *j)
+{
+	return j->scheduler ? j->scheduler->name : NULL;
+}
+
+const char *batch_variable(char *const *environment, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (; environment && *environment; environment++)
+		if (!strncmp(*environment, name, n) && (*environment)[n] == '=')
+			return (*environment)[n + 1] ? *environment + n + 1 : NULL;
+	return NULL;
+}
+
+int64_t batch_number(const char *text)
+{
+	int64_t v;
+
+	return text && number_i64(&text, &v) && v >= 0 && !*text ? v : -1;
+}
+
+const char *batch_word(struct batch_job *j, const char *format, ...)
+{
+	char *word = j->words + j->words_len;
+	size_t room = sizeof j->words - j->words_len;
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(word, room, format, args);
+	va_end(args);
+	if (n < 0 || (size_t)n >= room)
+		return NULL;
+	j->words_len += (size_t)n + 1;
+	return word;
+}
+
+void batch_fault(struct batch_job *j, const char *what, const struct err *e)
+{
+	if (!j->why.text[0])
+		err_set(&j->why, -EINVAL, "%s: %s", what, e->text);
+}
+
+int64_t batch_repeated(const char *text, int64_t n)
+{
+	int64_t seen = 0;
+
+	while (text && *text) {
+		int64_t value, times = 1;
+
+		if (!number_i64(&text, &value) || value < 0)
+			return -1;
+		if (!strncmp(text, "(x", 2)) {
+			text += 2;
+			if (!number_i64(&text, &times) || times < 1 || *text++ != ')')
+				return -1;
+		}
+		if (*text && *text != ',')
+			return -1;
+		if (n < 0 ? !seen && !*text : times > n - seen)
+			return value;
+		seen = times < INT64_MAX - seen ? seen + times : INT64_MAX;
+		text += *text == ',';
+	}
+	return -1;
+}
+
+static void set_absent(int64_t *number, int64_t value)
+{
+	if (*number < 0)
+		*number = value;
+}
+
+void batch_ranks(struct batch_job *j, const struct batch_ranks *r)
+{
+	if (j->launcher)
+		return;
+	if (r->ranks > 0 && r->rank >= r->ranks && j->number[BATCH_COMPONENTS] <= 1) {
+		if (!j->why.text[0])
+			err_set(&j->why, -EINVAL,
+				"the rank is %lld, but there are %lld ranks: using neither",
+				(long long)r->rank, (long long)r->ranks);
+		return;
+	}
+	set_absent(&j->number[BATCH_RANK], r->rank);
+	if (j->number[BATCH_RANK] != r->rank || r->rank < 0)
+		return;
+	set_absent(&j->number[BATCH_RANKS], r->ranks);
+	set_absent(&j->number[BATCH_LOCAL_RANK], r->local_rank);
+	set_absent(&j->number[BATCH_LOCAL_RANKS], r->local_ranks);
+}
+
+void batch_place(struct batch_job *j, const char *host)
+{
+	const char *told = j->text[BATCH_NODE_TOLD];
+	int64_t at = hostlist_find(&j->nodes, host);
+
+	if (at < 0 && told && !mpi_copies_environment(j->launcher)) {
+		at = hostlist_find(&j->nodes, told);
+		j->node_named = at >= 0;
+	}
+	j->number[BATCH_NODE_INDEX] = at;
+	if (at >= 0)
+		snprintf(j->node, sizeof j->node, "%s", hostlist_name(&j->nodes, (uint32_t)at));
+	if (!j->nodes.n)
+		return;
+	if (j->number[BATCH_NODES] > 0 && j->number[BATCH_NODES] != j->nodes.n &&
+	    j->number[BATCH_COMPONENTS] <= 1 && !j->why.text[0])
+		err_set(&j->why, -EINVAL,
+			"the node count is %lld, but the node list has %u: using the list",
+			(long long)j->number[BATCH_NODES], j->nodes.n);
+	j->number[BATCH_NODES] = j->nodes.n;
+}
+
+static bool has_signs(const struct scheduler *s, char *const *environment)
+{
+	for (size_t i = 0; i < sizeof s->sign / sizeof s->sign[0]; i++)
+		if (s->sign[i] && !batch_variable(environment, s->sign[i]))
+			return false;
+	return true;
+}
+
+static const char *first_set(const char *const names[SCHEDULER_NAMES], char *const *environment)
+{
+	const char *value = NULL;
+
+	for (size_t i = 0; i < SCHEDULER_NAMES && names[i] && !value; i++)
+		value = batch_variable(environment, names[i]);
+	return value;
+}
+
+static void read_variables(struct batch_job *j, char *const *environment)
+{
+	const struct scheduler *s = j->scheduler;
+
+	for (size_t i = 0; i < BATCH_TEXTS; i++)
+		j->text[i] = first_set(s->text[i], environment);
+	for (size_t i = 0; i < BATCH_NUMBERS; i++)
+		if (s->number[i][0])
+			j->number[i] = batch_number(first_set(s->number[i], environment));
+}
+
+/* Flux may run within a job of another system. */
+static bool is_nested(const struct scheduler *s)
+{
+	return strcmp(s->name, "flux") == 0;
+}
+
+/* Another system's job, too? Its shell may have been left behind, or handed on: said, not believed.
+ */
+static void find_another(struct batch_job *j, char *const *environment)
+{
+	for (size_t i = 0; i < nschedulers; i++) {
+		const struct scheduler *s = schedulers[i];
+
+		if (s == j->scheduler || is_nested(s) || is_nested(j->scheduler) ||
+		    strcmp(s->sign[0], j->scheduler->sign[0]) == 0 || !has_signs(s, environment))
+			continue;
+		if (!j->why.text[0])
+			err_set(&j->why, -EINVAL,
+				"%s is set as in a %s job, but this is taken as a %s job",
+				s->sign[0], s->title, j->scheduler->title);
+	}
+}
+
+void batch_job_find(struct batch_job *j, char *const *environment, const char *host)
+{
+	memset(j, 0, sizeof *j);
+	for (size_t i = 0; i < BATCH_NUMBERS; i++)
+		j->number[i] = -1;
+	snprintf(j->node, sizeof j->node, "%s", host);
+	for (size_t i = 0; i < nschedulers && !j->scheduler; i++)
+		if (has_signs(schedulers[i], environment))
+			j->scheduler = schedulers[i];
+	if (j->scheduler)
+		read_variables(j, environment);
+	mpi_read(j, environment);
+	if (!j->scheduler)
+		return;
+	j->scheduler->read(j, environment, host);
+	find_another(j, environment);
+	if (!j->id[0])
+		snprintf(j->id, sizeof j->id, "%s",
+			 j->text[BATCH_RAW_ID] ? j->text[BATCH_RAW_ID] : "");
+}
+
+void batch_job_free(struct batch_job *j)
+{
+	hostlist_free(&j->nodes);
+}

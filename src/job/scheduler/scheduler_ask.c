@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "job/scheduler/scheduler_ask.h"
+
+#include "base/clock.h"
+#include "base/text/asking.h"
+#include "base/text/number.h"
+
+#include <ctype.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define AGAIN_NS (200 * NS_PER_MS)
+
+/* " NAME=value" of a line of scontrol -o; "" where there is none. Values of some keys have blanks:
+ * those end where the next key begins. */
+static const char *value_of(const char *line, const char *name, size_t *n)
+{
+	size_t all = strcspn(line, "\n"), skip = strlen(name);
+
+	for (size_t i = 0; i + skip < all; i++)
+		if ((!i || line[i - 1] == ' ') && !strncmp(line + i, name, skip) &&
+		    line[i + skip] == '=') {
+			*n = strcspn(line + i + skip + 1, " \n");
+			return line + i + skip + 1;
+		}
+	*n = 0;
+	return "";
+}
+
+/* "1-02:03:04", "02:03:04", "03:04" of minutes and seconds; -1: "UNLIMITED", or none of these. */
+static int64_t seconds_of(const char *text, size_t n)
+{
+	int64_t total = 0, part;
+	const char *p = text, *end = text + n;
+
+	while (p < end) {
+		if (!isdigit((unsigned char)*p) || !number_i64(&p, &part) || part > 100000000 ||
+		    total > 100000000)
+			return -1;
+		total += part;
+		if (p >= end)
+			return total;
+		total *= *p == '-' ? 24 : 60;
+		p++;
+	}
+	return -1;
+}
+
+/* What the state of a job will be that is COMPLETING, as it is while its steps end (22.05.8). */
+static const struct {
+	const char *key, *value, *state;
+} ends[] = {
+	{ "Reason", "TimeLimit", "TIMEOUT" },
+	{ "Reason", "NodeDown", "NODE_FAIL" },
+	{ "Reason", "Preempted", "PREEMPTED" },
+	{ "ExitCode", "0:15", "CANCELLED" }, /* scancel's signal, of a script that goes on */
+};
+
+static const char *end_of(const char *text)
+{
+	for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+		size_t n;
+		const char *value = value_of(text, ends[i].key, &n);
+
+		if (n == strlen(ends[i].value) && !memcmp(value, ends[i].value, n))
+			return ends[i].state;
+	}
+	return "COMPLETING";
+}
+
+void scheduler_answer_job(struct scheduler_answer *a, const char *text)
+{
+	size_t n;
+	const char *value = value_of(text, "JobState", &n);
+
+	*a = (struct scheduler_answer){ .time_limit_s = -1 };
+	for (size_t i = 0; i < n && i + 1 < sizeof a->state; i++) {
+		if (!isupper((unsigned char)value[i]) && value[i] != '_')
+			break;
+		a->state[i] = value[i];
+	}
+	if (!strcmp(a->state, "COMPLETING"))
+		snprintf(a->state, sizeof a->state, "%s", end_of(text));
+	value = value_of(text, "TimeLimit", &n);
+	a->time_limit_s = seconds_of(value, n);
+}
+
+static bool is_down(const char *state, size_t n)
+{
+	static const char *const words[] = { "DOWN", "FAIL" };
+
+	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+		if (n >= strlen(words[i]) && !strncmp(state, words[i], strlen(words[i])))
+			return true;
+	return n && memchr(state, '*', n); /* it does not answer */
+}
+
+static void add_lost(struct scheduler_answer *a, const char *name, size_t n)
+{
+	size_t used = strlen(a->lost);
+
+	if (used + n + 3 < sizeof a->lost)
+		snprintf(a->lost + used, sizeof a->lost - used, "%s%.*s", used ? ", " : "", (int)n,
+			 name);
+}
+
+void scheduler_answer_nodes(struct scheduler_answer *a, const char *text)
+{
+	for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+		size_t name_n, state_n, why_n;
+		const char *name = value_of(line, "NodeName", &name_n);
+		const char *state = value_of(line, "State", &state_n);
+		const char *why = value_of(line, "Reason", &why_n);
+
+		if (!name_n || !is_down(state, state_n))
+			continue;
+		add_lost(a, name, name_n);
+		why_n = why_n ? strcspn(why, "\n") : 0; /* it is the last one, and has blanks */
+		if (why_n && !a->lost_why[0])
+			snprintf(a->lost_why, sizeof a->lost_why, "%.*s", (int)strcspn(why, "[\n"),
+				 why);
+	}
+	for (size_t n = strlen(a->lost_why); n && a->lost_why[n - 1] == ' ';)
+		a->lost_why[--n] = '\0';
+}
+
+static bool ask(const char *what, const char *which, int64_t until_ns, struct asking *x)
+{
+	char *argv[] = { (char[]){ "scontrol" },  (char[]){ "-o" },         (char[]){ "show" },
+			 (char *)(uintptr_t)what, (char *)(uintptr_t)which, NULL };
+
+	return !asking_start(x, argv, NULL) && asking_take_all(x, until_ns - clock_mono_ns());
+}
+
+static void ask_nodes(const struct batch_job *j, int64_t until_ns, struct scheduler_answer *a)
+{
+	struct bytes names = { 0 };
+	struct asking x = { 0 };
+
+	for (uint32_t i = 0; i < j->nodes.n; i++)
+		bytes_printf(&names, "%s%s", i ? "," : "", hostlist_name(&j->nodes, i));
+	bytes_u8(&names, 0);
+	if (!names.failed && j->nodes.n && ask("node", (const char *)names.data, until_ns, &x))
+		scheduler_answer_nodes(a, asking_text(&x));
+	asking_end(&x, SIGKILL);
+	bytes_free(&names);
+}
+
+/* False: no answer in time. */
+static bool ask_job(const char *id, int64_t until_ns, struct scheduler_answer *a)
+{
+	struct asking x = { 0 };
+	bool answered = ask("job", id, until_ns, &x);
+
+	if (answered)
+		scheduler_answer_job(a, asking_text(&x));
+	asking_end(&x, SIGKILL);
+	return answered;
+}
+
+bool scheduler_ask(const struct batch_job *j, int64_t patience_ns, struct scheduler_answer *a)
+{
+	int64_t until = clock_mono_ns() + patience_ns;
+	const char *system = batch_job_system(j), *id = j->text[BATCH_RAW_ID];
+
+	*a = (struct scheduler_answer){ .time_limit_s = -1 };
+	if (!system || strcmp(system, "slurm") != 0 || !id)
+		return false;
+	/* Whether the script was killed is known when its node has reported it. */
+	while (ask_job(id, until, a) && !strcmp(a->state, "COMPLETING") &&
+	       clock_mono_ns() + AGAIN_NS < until)
+		nanosleep(&(struct timespec){ .tv_nsec = AGAIN_NS }, NULL);
+	if (!strcmp(a->state, "NODE_FAIL"))
+		ask_nodes(j, until, a);
+	return a->state[0];
+}

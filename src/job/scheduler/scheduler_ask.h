@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scheduler_ask.h - why a job was ended, as Slurm says: its commands are asked once, when a signal
+ * from outside ended the job, by the node that is the job's first.
+ *
+ * Nothing in a job's environment or in its signals tells a time limit from scancel or from a lost
+ * node. What is not answered in time is not known.
+ */
+#ifndef SONDE_JOB_SCHEDULER_SCHEDULER_ASK_H
+#define SONDE_JOB_SCHEDULER_SCHEDULER_ASK_H
+
+#include "job/scheduler/scheduler.h"
+
+struct scheduler_answer {
+	char state[24]; /* "TIMEOUT", "CANCELLED", "NODE_FAIL", "RUNNING", ...; "": not told */
+	int64_t time_limit_s; /* -1: none, or not told */
+	char lost[128];       /* names of nodes that are down, joined by ", "; "" */
+	char lost_why[160];   /* of the first of them: "Not responding [slurm@2026-...]" */
+};
+
+/* False: there is nobody to ask, or no answer. */
+bool scheduler_ask(const struct batch_job *j, int64_t patience_ns, struct scheduler_answer *a);
+/* The output of `scontrol -o show job ID` and of `scontrol -o show node LIST`; hostile. */
+void scheduler_answer_job(struct scheduler_answer *a, const char *text);
+void scheduler_answer_nodes(struct scheduler_answer *a, const char *text);
+
+#endif

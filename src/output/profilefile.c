@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/profilefile.h"
+
+#include "output/outfile.h"
+#include "report/summary/code.h"
+#include "sink/profile/profile.h"
+
+#include <errno.h>
+#include <float.h>
+#include <string.h>
+
+uint64_t profilefile_format(const char *name, size_t n)
+{
+	for (size_t i = 0; i < nprofiles; i++)
+		if (strlen(profiles[i]->name) == n && !memcmp(profiles[i]->name, name, n))
+			return UINT64_C(1) << i;
+	return 0;
+}
+
+static int write_one(const struct profilefile *p, const struct profile *k,
+		     const struct profile_data *d, struct err *e)
+{
+	struct outfile out;
+	struct err why = { "" };
+	int rc;
+
+	if (!p->directory) {
+		rc = k->write(d, stdout, &why);
+		if (!rc && (fflush(stdout) || ferror(stdout)))
+			rc = err_set(&why, -EIO, "output error");
+		return rc ? err_set(e, rc, "cannot write to standard output: %s", why.text) : 0;
+	}
+	rc = outfile_open(&out, p->directory, k->file, e);
+	if (rc)
+		return rc;
+	rc = outfile_close(&out, k->write(d, out.file, e), e);
+	if (!rc)
+		written_add(p->written, out.path);
+	return rc;
+}
+
+static int write_all(const struct profilefile *p, struct stacks *s, struct err *e)
+{
+	struct profile_data d;
+	int rc = profile_data_make(&d, s, e);
+
+	for (size_t i = 0; i < nprofiles && !rc; i++)
+		if (p->formats >> i & 1)
+			rc = write_one(p, profiles[i], &d, e);
+	profile_data_free(&d);
+	return rc;
+}
+
+int profilefile_write(const struct profilefile *p, struct run *r, struct err *e)
+{
+	const struct stacks_selection sel = { .from_s = p->from_s,
+					      .to_s = p->to_s > 0     ? p->to_s
+						      : p->from_s > 0 ? DBL_MAX
+								      : 0 };
+	struct classes c = { 0 };
+	struct stacks *s = NULL;
+	int rc;
+
+	if (!r->nsample_sets_of[SAMPLE_CPU])
+		return err_set(e, -ENODATA, "%.300s has no stacks; record them with --stacks",
+			       r->path);
+	rc = code_classes(&c, NULL, e);
+	if (!rc)
+		rc = stacks_open(&s, r, &c, &sel, e);
+	if (!rc)
+		rc = write_all(p, s, e);
+	stacks_close(s);
+	classes_free(&c);
+	return rc;
+}

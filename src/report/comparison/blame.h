@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * blame.h - where the difference in CPU time of two groups of runs lies: seconds a run of each kind
+ * of code, function and command on both sides, from recordings with stacks.
+ *
+ * The parts of a level add up to the whole difference: what no part has is in one named row. A part
+ * is blamed when its interval, corrected for the number of parts of all levels, is on one side of
+ * 0. Every name is hostile. {0} is empty and safe to free. docs/compare.md has the formulas.
+ */
+#ifndef SONDE_REPORT_COMPARISON_BLAME_H
+#define SONDE_REPORT_COMPARISON_BLAME_H
+
+#include "base/bytes.h"
+#include "base/pool.h"
+#include "core/statistics/compare.h"
+
+struct code;
+struct json;
+struct run;
+struct summary;
+
+enum blame_level { BLAME_CLASS, BLAME_FUNCTION, BLAME_COMMAND, BLAME_LEVELS };
+
+enum blame_kind {
+	BLAME_NAMED,  /* a class, a function, a command */
+	BLAME_MODULE, /* functions of a program or library that may have been renamed or inlined */
+	BLAME_OTHERS, /* all that are too small for a row */
+	BLAME_SHORT,  /* processes too short to be sampled */
+	BLAME_UNSAMPLED, /* user time without samples */
+	BLAME_KERNEL,
+	BLAME_KINDS
+};
+
+enum {
+	BLAME_SIDES = 2,
+	BLAME_PARTS_SHOWN = 20, /* of a level, with names */
+	BLAME_PARTS_MAX = BLAME_LEVELS * (BLAME_PARTS_SHOWN + BLAME_KINDS) /* once judged */
+};
+
+struct blame_part {
+	enum blame_level level;
+	enum blame_kind kind;
+	uint64_t sum;                     /* of level, kind, name and module */
+	const char *name;                 /* of kinds without one: what they are */
+	const char *module;               /* BLAME_FUNCTION: without its version; or "" */
+	double *value;                    /* [runs] seconds; 0: none were seen */
+	double samples[BLAME_SIDES];      /* about as many */
+	struct compared result;           /* low and high NAN: no spread is known */
+	double counted_low, counted_high; /* interval by the counting of samples alone */
+	double p;                         /* corrected for the number of parts */
+	bool blamed;
+};
+
+struct blame_run {
+	int side;         /* 0: A, 1: B */
+	int64_t at;       /* when it began; 0: not known */
+	double whole_s;   /* CPU time: what was sampled, if the exact time is not known */
+	bool exact;       /* whole_s is the kernel's */
+	double sampled_s; /* of it */
+	double period_s;  /* CPU time of a sample */
+	double period_ns; /* that was asked for; NAN: not known */
+};
+
+/* A program or library that has samples; texts: "" is not known. */
+struct blame_module {
+	const char *name;                                      /* without its version: "libz.so" */
+	const char *file[BLAME_SIDES], *build_id[BLAME_SIDES]; /* file NULL: not on that side */
+	bool mixed[BLAME_SIDES];                               /* not the same in all runs */
+};
+
+struct blame {
+	struct blame_run *run;                          /* [nruns], those with stacks */
+	uint32_t nruns, runs_cap, without[BLAME_SIDES]; /* runs without stacks */
+	struct blame_part *part; /* once judged: by level, most seconds first, unnamed last */
+	uint32_t nparts, parts_cap;
+	struct blame_module *module;
+	uint32_t nmodules, modules_cap;
+	uint32_t commands; /* runs whose commands are known */
+	struct compared whole;
+	bool independent, judged;
+	double level;         /* of all intervals of parts together */
+	struct bytes refused; /* why nothing is blamed, a sentence; empty: it is known */
+	struct bytes note;    /* what was taken to be the same, and what could not be told apart */
+	struct pool pool;
+	bool failed; /* out of memory */
+};
+
+void blame_free(struct blame *b);
+
+/* code NULL, or without stacks: the run is counted as one without. */
+void blame_add(struct blame *b, int side, const struct run *r, const struct summary *s);
+/* What that is made of: a run, its parts, its programs and libraries. Parts of one name add up. */
+void blame_add_run(struct blame *b, const struct blame_run *run);
+void blame_put(struct blame *b, enum blame_level level, enum blame_kind kind, const char *name,
+	       const char *module, double seconds);
+/* "/lib/libz.so.1.2.13" -> its name. */
+const char *blame_see_module(struct blame *b, const char *path, const char *build_id);
+/* 0 or -ENOMEM. */
+int blame_judge(struct blame *b);
+/* Parts of it, for its files alone. */
+struct blame_part *blame_find(struct blame *b, enum blame_level level, enum blame_kind kind,
+			      const char *name, const char *module);
+void blame_match(struct blame *b);
+void blame_tidy(struct blame *b);
+double blame_mean(const struct blame *b, const struct blame_part *p, int side);
+
+/* Neither side has stacks: then nothing is said. */
+bool blame_is_empty(const struct blame *b);
+/* "+7.3 % [6.1, 8.4] CPU: deflate +6.1 points (libz 1.2.13 -> 1.3.1); kernel +0.9 points", or why
+ * nothing is blamed. Not escaped. */
+void blame_sentence(struct bytes *out, const struct blame *b);
+/* "libz 1.2.13 -> 1.3.1", "another build of app"; false: it is the same, or not known. */
+bool blame_module_words(struct bytes *out, const struct blame *b, const char *module);
+/* Of the whole of A, in points. */
+double blame_points(const struct blame *b, double seconds);
+void blame_text(struct bytes *out, const struct blame *b, bool all);
+void blame_markdown(struct bytes *out, const struct blame *b);
+/* An object; null: neither side has stacks. */
+void blame_json(struct json *j, const struct blame *b);
+
+extern const char *const blame_level_names[BLAME_LEVELS];
+
+#endif

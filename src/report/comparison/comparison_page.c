@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/comparison/comparison_page.h"
+
+#include "report/nonce.h"
+#include "report/page/page_html.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+static const char style[] =
+	":root{--page:#f4f6f9;--surface:#fff;--ink:#141c26;--soft:#4d5a69;--line:#dfe4ea;"
+	"--a:#2f7fc9;--b:#c25a0a;--bad:#b42318;--good:#17744a;color-scheme:light dark}"
+	"@media (prefers-color-scheme:dark){:root{--page:#11161d;--surface:#1a212b;--ink:#e8edf3;"
+	"--soft:#a7b3c1;--line:#303a47;--a:#6db3f2;--b:#f2a65a;--bad:#ff8a80;--good:#6fd3a0}}"
+	"*{box-sizing:border-box}body{margin:0;background:var(--page);color:var(--ink);"
+	"font:15px/1.55 system-ui,sans-serif;font-variant-numeric:tabular-nums}"
+	"main{max-width:1240px;margin:0 auto;padding:24px}h1{font-size:24px;margin:0 0 8px}"
+	"h2{font-size:19px;margin:32px 0 10px}p{margin:6px 0}.soft{color:var(--soft)}"
+	".panel{background:var(--surface);border:1px solid var(--line);border-radius:12px;"
+	"padding:12px 16px;overflow-x:auto}table{border-collapse:collapse;width:100%}"
+	"th,td{text-align:left;padding:5px 7px;border-bottom:1px solid var(--line);"
+	"vertical-align:middle}th{color:var(--soft);font-weight:600}.n{text-align:right;"
+	"white-space:nowrap}td.wide{overflow-wrap:anywhere;min-width:160px}"
+	".worse{color:var(--bad);font-weight:700}.better{color:var(--good);font-weight:700}"
+	"code{font-family:ui-monospace,monospace;font-size:.93em}"
+	"td.name{overflow-wrap:anywhere;min-width:250px;font-size:.93em}"
+	".charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(380px,1fr));gap:14px}"
+	"figure{margin:0}figcaption{font-weight:600}svg.chart{width:100%;height:auto}"
+	"svg.strip{width:130px;height:30px}svg path{fill:none}"
+	".chart path{stroke-width:1.6;stroke-opacity:.75;stroke-linecap:round}.chart .axis{stroke:var(--soft);"
+	"stroke-width:1}.chart .a{stroke:var(--a)}.chart .b{stroke:var(--b);stroke-dasharray:5 3}"
+	".strip .a{fill:none;stroke:var(--a);stroke-width:2}.strip .b{fill:var(--b)}"
+	"text{fill:var(--soft);font-size:12px}.end{text-anchor:end}"
+	".key svg{width:34px;height:12px;vertical-align:middle}.key path{stroke-width:2.5}"
+	".key .a{stroke:var(--a)}.key .b{stroke:var(--b);stroke-dasharray:5 3}"
+	"@media print{.panel{break-inside:avoid}}";
+
+static void sentence(struct bytes *b, void (*make)(struct bytes *b, const struct comparison *x),
+		     const struct comparison *x)
+{
+	struct bytes said = { 0 };
+
+	make(&said, x);
+	bytes_u8(&said, '\0');
+	if (said.failed)
+		b->failed = true;
+	else
+		html_text(b, (const char *)said.data);
+	bytes_free(&said);
+}
+
+static void blamed(struct bytes *b, const struct comparison *x)
+{
+	blame_sentence(b, &x->blame);
+}
+
+static void head(struct bytes *b, const struct comparison *x, const char *nonce)
+{
+	bytes_printf(b,
+		     "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+		     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+		     "style-src 'nonce-%s'; img-src data:; base-uri 'none'; form-action 'none'\">"
+		     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
+		     "<meta name=\"generator\" content=\"Sonde %s\"><title>%s · Sonde</title>"
+		     "<link rel=\"icon\" href=\"data:,\"><style nonce=\"%s\">%s</style></head>\n"
+		     "<body><main><h1 class=\"%s\">",
+		     nonce, SONDE_VERSION, comparison_verdict(x->verdict), nonce, style,
+		     x->verdict == GATE_FAILED ? "worse" : "");
+	bytes_printf(b, "Sonde: %s</h1>\n<p>", comparison_verdict(x->verdict));
+	sentence(b, comparison_sentence, x);
+	if (!blame_is_empty(&x->blame)) {
+		bytes_puts(b, "</p>\n<p>");
+		sentence(b, blamed, x);
+	}
+	bytes_puts(b, "</p>\n<p class=\"soft\">");
+	sentence(b, comparison_advice, x);
+	bytes_puts(b, "</p>\n");
+}
+
+static void runs(struct bytes *b, const struct comparison *x)
+{
+	static const char *const names[] = { "A", "B" };
+
+	for (enum comparison_group g = GROUP_A; g <= GROUP_B; g++) {
+		bool first = true;
+
+		bytes_printf(b,
+			     "<p class=\"key\"><svg viewBox=\"0 0 34 12\" aria-hidden=\"true\">"
+			     "<path class=\"%s\" d=\"M0 6H34\"/></svg> <b>%s</b>, %u run%s: ",
+			     g == GROUP_A ? "a" : "b", names[g], x->n[g], x->n[g] == 1 ? "" : "s");
+		for (uint32_t i = 0; i < x->nruns; i++) {
+			if (x->run[i].group != g)
+				continue;
+			bytes_puts(b, first ? "<code>" : ", <code>");
+			html_text(b, x->run[i].path);
+			bytes_puts(b, "</code>");
+			first = false;
+		}
+		bytes_puts(b, "</p>\n");
+	}
+}
+
+static void facts(struct bytes *b, const struct comparison *x)
+{
+	bytes_puts(b, "<h2>Machines, software and settings that differ</h2><div class=\"panel\">");
+	if (!x->nfacts)
+		bytes_puts(b, "<p>No known difference.</p>");
+	else
+		bytes_puts(b, "<table><thead><tr><th>Of<th>What<th>A<th>B</thead><tbody>\n");
+	for (uint32_t i = 0; i < x->nfacts; i++) {
+		const struct comparison_fact *f = &x->fact[i];
+
+		bytes_printf(b, "<tr><td>%s<td><code>", f->what);
+		html_text(b, f->key);
+		bytes_puts(b, "</code><td class=\"wide\">");
+		html_text(b, f->a ? f->a : "–");
+		bytes_puts(b, "<td class=\"wide\">");
+		html_text(b, f->b ? f->b : "–");
+		bytes_puts(b, "\n");
+	}
+	bytes_puts(b, x->nfacts ? "</tbody></table></div>\n" : "</div>\n");
+}
+
+static void row(struct bytes *b, const struct comparison *x, const struct comparison_figure *f,
+		const char *name, const char *word)
+{
+	char change[64], low[64], high[64];
+	const char *class = strncmp(word, "not ", 4) == 0 ? "" : word;
+
+	bytes_puts(b, "<tr><td class=\"name\"><code>");
+	html_text(b, name);
+	bytes_puts(b, "</code><td class=\"n\">");
+	html_value(b, f->unit, f->result.a);
+	bytes_puts(b, "<td class=\"n\">");
+	html_value(b, f->unit, f->result.b);
+	bytes_printf(b, "<td class=\"n\">%s<td class=\"n\">",
+		     comparison_change(f, f->result.difference, change, sizeof change));
+	if (!isnan(f->result.low))
+		bytes_printf(b, "%s to %s", comparison_change(f, f->result.low, low, sizeof low),
+			     comparison_change(f, f->result.high, high, sizeof high));
+	bytes_puts(b, "<td class=\"n\">");
+	if (comparison_has_effect(f))
+		bytes_printf(b, "%+.2f", f->result.effect);
+	bytes_printf(b, "<td class=\"%s\">%s<td>", class, word);
+	comparison_strip_svg(b, x, f);
+	bytes_puts(b, "\n");
+}
+
+static void table(struct bytes *b, const char *title)
+{
+	bytes_printf(
+		b,
+		"<h2>%s</h2><div class=\"panel\" tabindex=\"0\"><table><thead><tr><th>Figure<th class=\"n\">A"
+		"<th class=\"n\">B<th class=\"n\">B − A<th class=\"n\">95 %% interval"
+		"<th class=\"n\" title=\"Cliff's delta: the share of pairs in which B is more, "
+		"less the share in which A is\">Effect<th><th>Runs: ○ A, ▲ B"
+		"</thead><tbody>\n",
+		title);
+}
+
+static void gate(struct bytes *b, const struct comparison *x)
+{
+	table(b, "The gate");
+	for (uint32_t i = 0; i < x->nconditions; i++)
+		row(b, x, &x->condition[i].figure, x->condition[i].text,
+		    comparison_verdict(x->condition[i].verdict));
+	bytes_puts(b, "</tbody></table></div>\n");
+}
+
+static void figures(struct bytes *b, const struct comparison *x)
+{
+	table(b, "Every figure");
+	for (uint32_t i = 0; i < x->nfigures; i++) {
+		const struct comparison_figure *f = &x->figure[i];
+
+		if (f->result.finding != COMPARE_UNKNOWN)
+			row(b, x, f, f->name, isnan(f->result.low) ? "" : comparison_word(f));
+	}
+	bytes_puts(b, "</tbody></table></div>\n");
+}
+
+int comparison_page_make(struct bytes *b, const struct comparison_page *p,
+			 const struct comparison *x, struct err *e)
+{
+	char nonce[NONCE_SIZE];
+	int rc = nonce_make(nonce, e);
+
+	if (rc)
+		return rc;
+	head(b, x, nonce);
+	runs(b, x);
+	facts(b, x);
+	gate(b, x);
+	bytes_puts(b, "<h2>Over time</h2><div class=\"panel charts\">");
+	for (unsigned i = 0; i < COMPARISON_CHARTS; i++)
+		comparison_chart_svg(b, p, i);
+	bytes_puts(b, "</div>\n");
+	figures(b, x);
+	bytes_printf(b, "<p class=\"soft\">Sonde %s</p></main></body></html>\n", SONDE_VERSION);
+	return b->failed ? err_set(e, -ENOMEM, "out of memory while writing the page") : 0;
+}

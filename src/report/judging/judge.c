@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* judge.c - applies rules to a summary. */
+#include "report/judging/rule.h"
+#include "report/judging/rules.h"
+#include "report/judging/variables.h"
+#include "report/summary/request.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Smaller is shown earlier. */
+static const int ranks[] = {
+	[SEVERITY_BAD] = 0,  [SEVERITY_WARN] = 1, [SEVERITY_CANNOT_TELL] = 2,
+	[SEVERITY_NOTE] = 3, [SEVERITY_GOOD] = 4,
+};
+_Static_assert(sizeof ranks / sizeof ranks[0] == SEVERITY_NUMBER_OF, "a rank for each");
+
+static struct expr_value value_of(const struct expr *x, const struct summary *s)
+{
+	return expr_eval(x, variable_lookup, (void *)s);
+}
+
+static double value_or(const struct rule_expr *x, const struct summary *s, double otherwise)
+{
+	struct expr_value v = { 0 };
+
+	if (x->x)
+		v = value_of(x->x, s);
+	return v.known ? v.v : otherwise;
+}
+
+static bool needs_known(const struct rule *r, const struct summary *s)
+{
+	for (size_t i = 0; i < r->nneeds; i++)
+		if (!value_of(r->needs[i].x, s).known)
+			return false;
+	return true;
+}
+
+/* Where the ranks ran out of reach, figures are of who started them: only of its end something can
+ * be said. */
+static const char theme_of_endings[] = "how it ended";
+
+/* What the rule says of s, or NULL when it has nothing to say. */
+static const struct sentence *judge(const struct rule *r, const struct summary *s)
+{
+	struct expr_value when;
+
+	if (s->story.ranks_elsewhere > 0 && (!r->theme || strcmp(r->theme, theme_of_endings) != 0))
+		return NULL;
+	if (r->enough.x && value_or(&r->enough, s, 0) == 0)
+		return NULL;
+	when = value_of(r->when.x, s);
+	if (!needs_known(r, s) || !when.known)
+		return r->cannot.source ? &r->cannot : NULL;
+	return when.v != 0 ? &r->say : NULL;
+}
+
+static void verdict_remove(struct summary *s, const char *rule)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < s->nverdicts; i++)
+		if (strcmp(s->verdicts[i].rule, rule) != 0)
+			s->verdicts[kept++] = s->verdicts[i];
+	s->nverdicts = kept;
+}
+
+/* Whether a is shown before b, the older of the two: the worse one, then the dearer one. */
+static bool is_before(const struct summary_verdict *a, const struct summary_verdict *b)
+{
+	double cost = isnan(a->cost_s) ? 0 : a->cost_s;
+
+	if (a->severity != b->severity)
+		return ranks[a->severity] < ranks[b->severity];
+	if (a->yields != b->yields)
+		return b->yields;
+	return cost > (isnan(b->cost_s) ? 0 : b->cost_s);
+}
+
+/* Sorted, in the order of the rules where equal; when there is no room the last one goes. */
+static void verdict_insert(struct summary *s, const struct summary_verdict *v)
+{
+	uint32_t at = s->nverdicts;
+
+	while (at && is_before(v, &s->verdicts[at - 1]))
+		at--;
+	if (at == SUMMARY_VERDICTS)
+		return;
+	if (s->nverdicts == SUMMARY_VERDICTS)
+		s->nverdicts--;
+	memmove(&s->verdicts[at + 1], &s->verdicts[at], (s->nverdicts - at) * sizeof *v);
+	s->verdicts[at] = *v;
+	s->nverdicts++;
+}
+
+/* The node and the device that has most (or least) of the proof: "disk.busy_ratio[sda]". */
+static void find_where(const struct rule *r, const struct summary *s, struct summary_verdict *v)
+{
+	const struct summary_metric *found = NULL;
+	size_t n = strlen(v->metric);
+
+	for (uint32_t i = 0; i < s->nmetrics; i++) {
+		const struct summary_metric *m = &s->metrics[i];
+		bool is_device = m->name[n] == '[';
+
+		if (strncmp(m->name, v->metric, n) != 0 || (m->name[n] && !is_device))
+			continue;
+		if (!found ||
+		    (r->where == WHERE_MOST ? stats_mean(&m->stats) > stats_mean(&found->stats)
+					    : stats_mean(&m->stats) < stats_mean(&found->stats)))
+			found = m;
+	}
+	if (!found)
+		return;
+	v->node = s->nhosts > 1 ? found->node : 0;
+	if (found->name[n] == '[')
+		snprintf(v->instance, sizeof v->instance, "%.*s",
+			 (int)strcspn(found->name + n + 1, "]"), found->name + n + 1);
+}
+
+/* A metric, or a text of the summary that names one; "": none. */
+static const char *proof_of(const struct rule *r, const struct summary *s)
+{
+	const struct text_variable *named = r->proof ? text_variable_find(r->proof) : NULL;
+	const char *metric = named ? named->of(s) : r->proof;
+
+	return metric ? metric : "";
+}
+
+/* What the rule gives, else while the metric was beyond its threshold, else the whole run. */
+static void find_time(const struct rule *r, const struct summary *s, struct summary_verdict *v)
+{
+	v->from_s = value_or(&r->from, s, 0);
+	v->to_s = value_or(&r->to, s, s->wall_s);
+	if (r->during != DURING_ALL && !isnan(v->threshold))
+		timeline_beyond(&s->timeline, v->metric, v->threshold, r->during == DURING_BELOW,
+				&v->from_s, &v->to_s);
+}
+
+static void find_request(const struct rule *r, const struct summary *s, struct summary_verdict *v)
+{
+	v->amount = value_or(&r->request, s, NAN);
+	v->margin = value_or(&r->margin, s, 0);
+	v->amount *= 1 + v->margin;
+	v->resource = isfinite(v->amount) ? r->resource : RESOURCE_NONE;
+}
+
+static const double least_to_warn = 0.05; /* of the wall time */
+
+/* What costs hardly anything is no more than a note. */
+static void find_cost(const struct rule *r, const struct summary *s, struct summary_verdict *v)
+{
+	static const double least_to_say = 0.01;
+	double cost = value_or(&r->cost, s, NAN);
+	size_t n = strlen(v->sentence);
+	char seconds[32], share[32];
+
+	v->cost_s = isnan(cost) ? NAN : fmin(fmax(cost, 0), s->wall_s);
+	if (v->severity == SEVERITY_WARN && v->cost_s < least_to_warn * s->wall_s)
+		v->severity = SEVERITY_NOTE;
+	if (v->cost_s >= least_to_say * s->wall_s)
+		snprintf(v->sentence + n, sizeof v->sentence - n,
+			 " It costs up to %s, %s of the run.",
+			 unit_format(UNIT_SECONDS, v->cost_s, seconds, sizeof seconds),
+			 unit_format(UNIT_RATIO, v->cost_s / s->wall_s, share, sizeof share));
+}
+
+static bool is_named(const char *names, const char *name)
+{
+	char word[SUMMARY_NAME + 2];
+
+	snprintf(word, sizeof word, " %s ", name);
+	return names && strstr(names, word);
+}
+
+/* What every rule says, without those that others exclude. Of two that exclude each other the first
+ * one speaks. */
+static void judge_all(const struct rules *rules, struct summary *s, const struct sentence **said)
+{
+	for (size_t i = 0; i < rules->n; i++) {
+		said[i] = judge(&rules->rule[i], s);
+		verdict_remove(s, rules->rule[i].name);
+	}
+	for (size_t i = 0; i < rules->n; i++) {
+		const struct rule *r = &rules->rule[i];
+
+		if (said[i] != &r->say)
+			continue;
+		for (size_t k = 0; k < rules->n; k++)
+			if (is_named(r->excludes, rules->rule[k].name))
+				said[k] = NULL;
+		for (uint32_t k = s->nverdicts; k-- > 0;)
+			if (is_named(r->excludes, s->verdicts[k].rule))
+				verdict_remove(s, s->verdicts[k].rule);
+	}
+}
+
+static void rule_apply(const struct rule *r, const struct sentence *said, bool yields,
+		       struct summary *s)
+{
+	struct summary_verdict v = { .severity = r->severity,
+				     .confidence = r->confidence,
+				     .yields = yields,
+				     .cost_s = NAN,
+				     .amount = NAN,
+				     .margin = NAN };
+
+	snprintf(v.rule, sizeof v.rule, "%s", r->name);
+	snprintf(v.metric, sizeof v.metric, "%s", proof_of(r, s));
+	sentence_write(said, s, v.sentence, VERDICT_SENTENCE);
+	sentence_numbers(said, s, &v);
+	v.threshold = value_or(&r->threshold, s, NAN);
+	if (r->where != WHERE_ALL)
+		find_where(r, s, &v);
+	find_time(r, s, &v);
+	if (said == &r->cannot)
+		v.severity = SEVERITY_CANNOT_TELL;
+	else {
+		find_cost(r, s, &v);
+		if (r->resource)
+			find_request(r, s, &v);
+	}
+	verdict_insert(s, &v);
+}
+
+/* Praise does not stand beside a warning of what a good part of the time was lost to. */
+static void remove_contradicted(struct summary *s)
+{
+	bool lost = false;
+
+	for (uint32_t i = 0; i < s->nverdicts; i++)
+		lost |= s->verdicts[i].severity == SEVERITY_WARN &&
+			s->verdicts[i].cost_s >= least_to_warn * s->wall_s;
+	for (uint32_t i = s->nverdicts; lost && i-- > 0;)
+		if (s->verdicts[i].severity == SEVERITY_GOOD)
+			verdict_remove(s, s->verdicts[i].rule);
+}
+
+void rules_apply(const struct rules *rules, struct summary *s)
+{
+	const struct sentence *said[RULES_MAX] = { NULL };
+
+	judge_all(rules, s, said);
+	for (size_t i = 0; i < rules->n; i++) {
+		bool yields = false;
+
+		for (size_t k = 0; k < rules->n && !yields; k++)
+			yields = said[k] == &rules->rule[k].say &&
+				 is_named(rules->rule[i].yields, rules->rule[k].name);
+		if (said[i])
+			rule_apply(&rules->rule[i], said[i], yields, s);
+	}
+	remove_contradicted(s);
+	requests_write(s);
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/page/page_code.h"
+
+#include "base/text/escape.h"
+#include "report/page/page_pack.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	NODES = 16000,  /* of the tree */
+	CELLS = 100000, /* of a set: 4 bytes each, as text */
+	SHOWN_TEXT = 1024,
+};
+
+static const struct {
+	const char *key;
+	enum stacks_group group;
+} sets[PAGE_CODE_SETS] = {
+	{ "node", STACKS_PER_NODE },
+	{ "rank", STACKS_PER_RANK },
+	{ "command", STACKS_PER_COMMAND },
+};
+
+/* ---- kinds of code ---- */
+
+void page_code_kinds(struct page_kinds *k, const struct stacks *s)
+{
+	static const char *const colour[] = { "blue", "orange", "green", "purple", "sky", "red" };
+	const struct stacks_rows *rows = &s->rows[STACKS_BY_CLASS];
+	const uint32_t others = PAGE_CODE_KINDS - 1;
+	uint32_t n = 0;
+
+	*k = (struct page_kinds){ .id = "code", .n = PAGE_CODE_KINDS };
+	for (uint32_t i = 0; i < PAGE_CODE_KINDS; i++)
+		k->kind[i] = (struct page_kind){ .label = "other kinds of code", .colour = "grey" };
+	for (uint32_t i = 0; i < CLASSES_MAX; i++)
+		k->of[i] = others;
+	for (uint32_t i = 0; i < rows->n; i++) {
+		const struct stacks_row *row = &rows->row[i];
+
+		if (!(row->self > 0) || row->class >= CLASSES_MAX)
+			continue;
+		if (n < others) {
+			k->kind[n].label = s->classes->row[row->class].label;
+			k->kind[n].colour = colour[n];
+			k->of[row->class] = n++;
+		}
+		k->kind[k->of[row->class]].seconds += row->self;
+	}
+}
+
+void page_code_chart_json(struct json *j, const struct page_kinds *k)
+{
+	page_kinds_chart_json(j, k,
+			      &(struct page_kinds_words){ .title = "CPU by kind of code",
+							  .note = "sampled user CPU time, in cores",
+							  .unit = "cores" });
+}
+
+/* ---- what there is ---- */
+
+static int make_cells(struct page_code *c, struct err *e)
+{
+	struct stacks_axis axis = { .to_s = c->end_s, .buckets = PAGE_BUCKETS };
+	int rc = 0;
+
+	for (int i = 0; i < PAGE_CODE_SETS && !rc; i++) {
+		axis.group = sets[i].group;
+		axis.most_groups = PAGE_GROUPS;
+		axis.most = CELLS;
+		rc = stacks_cells_make(&c->set[i], c->stacks, &c->fold, &axis, e);
+	}
+	return rc ? rc : page_kinds_cells(&c->kinds, c->stacks, NULL, c->end_s, e);
+}
+
+int page_code_make(struct page_code *c, const struct code *code, double end_s, struct err *e)
+{
+	*c = (struct page_code){ .end_s = end_s };
+	if (!code || !code->stacks || !(code->stacks->total > 0) || !(end_s > 0))
+		return 0;
+	c->stacks = code->stacks;
+	page_code_kinds(&c->kinds, c->stacks);
+	if (stacks_fold_make(&c->fold, c->stacks, NODES))
+		return err_set(e, -ENOMEM, "out of memory while writing the report");
+	return make_cells(c, e);
+}
+
+void page_code_free(struct page_code *c)
+{
+	for (int i = 0; i < PAGE_CODE_SETS; i++)
+		stacks_cells_free(&c->set[i]);
+	page_kinds_free(&c->kinds);
+	stacks_fold_free(&c->fold);
+	*c = (struct page_code){ 0 };
+}
+
+/* ---- the tree ---- */
+
+struct writing {
+	const struct page_code *c;
+	uint32_t *row_at;      /* of each function, from 1; 0: none */
+	uint32_t *function_at; /* of each function on the page; 0: it is not there yet */
+	uint32_t *module_at;   /* of each module in "strings", likewise */
+	uint32_t nplaces, nstrings;
+	struct json *strings;
+	struct bytes functions, tree;
+};
+
+static uint32_t put_string(struct writing *w, const char *hostile)
+{
+	char text[SHOWN_TEXT];
+
+	if (!hostile || !*hostile)
+		return 0;
+	json_text(w->strings, escape_terminal_into(text, sizeof text, hostile));
+	return w->nstrings++;
+}
+
+static uint32_t put_module(struct writing *w, const struct stacks_function *f)
+{
+	if (!w->module_at[f->module_id])
+		w->module_at[f->module_id] = put_string(w, f->module);
+	return w->module_at[f->module_id];
+}
+
+static uint32_t put_function(struct writing *w, uint32_t function)
+{
+	const struct stacks_rows *rows = &w->c->stacks->rows[STACKS_BY_FUNCTION];
+	const struct stacks_function *f;
+	const struct stacks_row *row;
+
+	if (function == STACKS_OTHER)
+		return 0;
+	if (w->function_at[function])
+		return w->function_at[function];
+	f = &w->c->stacks->functions[function];
+	row = w->row_at[function] ? &rows->row[w->row_at[function] - 1] : NULL;
+	bytes_varint(&w->functions, put_string(w, f->shown));
+	bytes_varint(&w->functions, put_module(w, f));
+	bytes_varint(&w->functions, row ? put_string(w, row->file) : 0);
+	bytes_varint(&w->functions, row && row->file ? row->line : 0);
+	w->function_at[function] = w->nplaces++;
+	return w->function_at[function];
+}
+
+/* strings, functions, tree: the first function is that of what was folded. */
+static void tree_json(struct json *j, struct writing *w)
+{
+	const struct page_code *c = w->c;
+
+	json_key(j, "strings");
+	json_array(j);
+	json_text(j, "");
+	json_text(j, "other functions");
+	w->strings = j;
+	w->nstrings = 2;
+	w->nplaces = 1;
+	bytes_varint(&w->functions, 1);
+	for (int i = 0; i < 3; i++)
+		bytes_varint(&w->functions, 0);
+	for (uint32_t i = 1; i < c->fold.n; i++) {
+		const struct stacks_node *n = &c->fold.nodes[i];
+
+		bytes_varint(&w->tree, i - n->parent);
+		bytes_varint(&w->tree, put_function(w, n->function));
+		bytes_varint(&w->tree, c->kinds.of[n->class]);
+	}
+	json_array_end(j);
+}
+
+static void put_bytes(struct json *j, const char *key, struct bytes *b)
+{
+	json_key(j, key);
+	if (b->failed)
+		j->out->failed = true;
+	else
+		page_pack_bytes(j, b->data, b->len);
+	bytes_free(b);
+}
+
+/* ---- its times ---- */
+
+static bool same(const struct stacks_cell *a, const struct stacks_cell *b, bool bucket)
+{
+	return a->group == b->group && (!bucket || a->bucket == b->bucket);
+}
+
+/* The end of the cells from i on that are of one group, or also of one bucket; and how many buckets
+ * they are of. */
+static uint32_t run_of(const struct stacks_cells *x, uint32_t i, bool bucket, uint32_t *buckets)
+{
+	uint32_t end = i + 1;
+
+	*buckets = 1;
+	for (; end < x->n && same(&x->cell[i], &x->cell[end], bucket); end++)
+		*buckets += !same(&x->cell[end - 1], &x->cell[end], true);
+	return end;
+}
+
+static void put_cells(struct bytes *b, const struct stacks_cells *x, double unit)
+{
+	uint32_t buckets, unused;
+
+	for (uint32_t i = 0; i < x->n;) {
+		uint32_t end = run_of(x, i, false, &buckets), before = UINT32_MAX;
+
+		bytes_varint(b, x->cell[i].group);
+		bytes_varint(b, buckets);
+		while (i < end) {
+			uint32_t last = run_of(x, i, true, &unused), node = 0;
+
+			bytes_varint(b, x->cell[i].bucket - before);
+			bytes_varint(b, last - i);
+			before = x->cell[i].bucket;
+			for (; i < last; i++) {
+				bytes_varint(b, x->cell[i].place - node);
+				bytes_varint(b, (uint64_t)llround((double)x->cell[i].value / unit));
+				node = x->cell[i].place;
+			}
+		}
+	}
+}
+
+static bool has_cells(const struct stacks_cells *x, uint32_t group)
+{
+	uint32_t i = page_cells_first(x, group);
+
+	return i < x->n && x->cell[i].group == group;
+}
+
+/* One without a name cannot be chosen: nothing is in it. */
+static void group_json(struct json *j, const struct stacks_cells *x, uint32_t i,
+		       enum stacks_group by)
+{
+	const struct stacks_row *g = &x->groups[i];
+	char text[SHOWN_TEXT], name[SHOWN_TEXT];
+
+	if (!i)
+		snprintf(name, sizeof name, "the others");
+	else if (by == STACKS_PER_RANK && isnan(g->rank))
+		snprintf(name, sizeof name, "no rank");
+	else if (by == STACKS_PER_RANK)
+		snprintf(name, sizeof name, "rank %.0f", g->rank);
+	else
+		snprintf(name, sizeof name, "%s", g->name ? g->name : "");
+	json_object(j);
+	json_put_text(j, "name",
+		      has_cells(x, i) ? escape_terminal_into(text, sizeof text, name) : NULL);
+	json_put_int(j, "node", !i || !g->node ? -1 : (int64_t)g->node - 1);
+	json_object_end(j);
+}
+
+static bool has_ranks(const struct stacks_cells *x)
+{
+	for (uint32_t i = 1; i < x->ngroups; i++)
+		if (!isnan(x->groups[i].rank))
+			return true;
+	return false;
+}
+
+static void sets_json(struct json *j, const struct page_code *c, double unit)
+{
+	json_key(j, "sets");
+	json_object(j);
+	for (int i = 0; i < PAGE_CODE_SETS; i++) {
+		const struct stacks_cells *x = &c->set[i];
+		struct bytes cells = { 0 };
+
+		if (sets[i].group == STACKS_PER_RANK && !has_ranks(x))
+			continue;
+		json_key(j, sets[i].key);
+		json_object(j);
+		json_put_int(j, "buckets", x->buckets);
+		json_key(j, "groups");
+		json_array(j);
+		for (uint32_t g = 0; g < x->ngroups; g++)
+			group_json(j, x, g, sets[i].group);
+		json_array_end(j);
+		put_cells(&cells, x, unit);
+		put_bytes(j, "cells", &cells);
+		json_object_end(j);
+	}
+	json_object_end(j);
+}
+
+static void classes_json(struct json *j, const struct page_code *c)
+{
+	json_key(j, "classes");
+	json_array(j);
+	for (uint32_t k = 0; k < c->kinds.n; k++)
+		json_text(j, c->kinds.kind[k].label);
+	json_array_end(j);
+}
+
+void page_code_json(struct json *j, const struct page_code *c)
+{
+	const struct stacks *x = c->stacks;
+	struct writing w = { .c = c };
+	double unit;
+
+	if (!x)
+		return;
+	unit = fmax(x->total / 4e6, 1e-5);
+	w.row_at = calloc(x->nfunctions + 1u, sizeof *w.row_at);
+	w.function_at = calloc(x->nfunctions + 1u, sizeof *w.function_at);
+	w.module_at = calloc(x->run->nmodules + 1u, sizeof *w.module_at);
+	j->out->failed |= !w.row_at || !w.function_at || !w.module_at;
+	for (uint32_t i = 0; i < x->rows[STACKS_BY_FUNCTION].n && w.row_at; i++)
+		w.row_at[x->rows[STACKS_BY_FUNCTION].row[i].function] = i + 1;
+	json_key(j, "code");
+	json_object(j);
+	json_put_real(j, "end", c->end_s);
+	json_put_real(j, "unit", unit);
+	json_put_real(j, "period", x->total / fmax(x->effective, 1));
+	json_put_real(j, "cut", x->cut);
+	classes_json(j, c);
+	if (!j->out->failed)
+		tree_json(j, &w);
+	put_bytes(j, "functions", &w.functions);
+	put_bytes(j, "tree", &w.tree);
+	sets_json(j, c, unit);
+	json_object_end(j);
+	free(w.row_at);
+	free(w.function_at);
+	free(w.module_at);
+}

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/page/page_data.h"
+
+#include "base/text/escape.h"
+#include "base/text/json.h"
+#include "report/page/page_charts.h"
+#include "report/page/page_charts_json.h"
+#include "report/page/page_code.h"
+#include "report/page/page_events.h"
+#include "report/page/page_lanes.h"
+#include "report/page/page_maps.h"
+#include "report/page/page_metric.h"
+#include "report/page/page_nodes.h"
+#include "report/page/page_own.h"
+#include "report/page/page_pack.h"
+#include "report/page/page_series.h"
+#include "report/page/page_waits.h"
+#include "report/paper/plots.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum value { VALUE_MEAN, VALUE_LEAST, VALUE_MOST };
+
+static double value_of(enum value which, const struct trace *x, uint32_t n, uint32_t point)
+{
+	double v = NAN;
+
+	for (uint32_t k = 0; k < n; k++) {
+		const struct trace_point *p = &x[k].point[point];
+
+		if (!(p->weight > 0))
+			continue;
+		if (which == VALUE_MEAN)
+			v = trace_mean(p);
+		else
+			v = which == VALUE_MOST ? fmax(v, (double)p->max) : fmin(v, (double)p->min);
+	}
+	return v;
+}
+
+/* Of the n traces that a node has of a metric. */
+static void values_json(struct json *j, enum value which, const struct trace *x, uint32_t n,
+			uint32_t npoints)
+{
+	double *v = malloc((npoints + 1u) * sizeof *v);
+
+	for (uint32_t i = 0; v && i < npoints; i++)
+		v[i] = value_of(which, x, n, i);
+	if (v)
+		page_pack_numbers(j, v, npoints);
+	else
+		j->out->failed = true;
+	free(v);
+}
+
+/* Maxima are only drawn for lines. */
+static bool wants_max(const char *metric)
+{
+	for (size_t c = 0; c < npage_charts; c++)
+		for (size_t l = 0; l < PAGE_LINES && page_charts[c].lines[l].metric; l++)
+			if (strcmp(page_charts[c].lines[l].metric, metric) == 0)
+				return page_charts[c].lines[l].role != PAGE_STACK;
+	return true;
+}
+
+/* Several traces are of instances that nothing can add up, nor has a mean of them a meaning: from
+ * the least to the most. */
+static void lines_json(struct json *j, const struct trace *x, uint32_t n,
+		       const struct trace_node *t, bool wants_most)
+{
+	json_object(j);
+	if (n > 1) {
+		json_key(j, "instances");
+		json_int(j, n);
+		json_key(j, "min");
+		values_json(j, VALUE_LEAST, x, n, t->npoints);
+	} else {
+		json_key(j, "mean");
+		values_json(j, VALUE_MEAN, x, n, t->npoints);
+	}
+	if (n > 1 || (t->thinned > 1 && wants_most)) {
+		json_key(j, "max");
+		values_json(j, VALUE_MOST, x, n, t->npoints);
+	}
+	json_object_end(j);
+}
+
+struct page_making {
+	struct page_series series;
+	struct page_index index;
+	const struct run *run;
+	const struct summary *summary;
+	uint32_t map_columns;
+	struct page_nodes nodes;
+	struct own own;
+	struct page_code code;
+	struct page_kinds waits;
+	struct plots all; /* nodes together, of several */
+	uint32_t *first;  /* run_hosts */
+};
+
+static void series_json(struct json *j, const struct page_making *p, uint32_t node)
+{
+	const struct page_series *d = &p->series;
+	const struct trace_node *t = &d->traces->node[node];
+	uint32_t n;
+
+	json_key(j, "series");
+	json_object(j);
+	for (uint32_t i = 0; i < d->ndrawn; i++) {
+		const struct trace *x = page_series_of(d, i, node, &n);
+
+		if (!x)
+			continue;
+		json_key(j, d->drawn[i].key);
+		lines_json(j, x, n, t, wants_max(d->drawn[i].key));
+	}
+	page_own_series_json(j, &p->own, node, t->at, t->npoints);
+	page_kinds_series_json(j, &p->code.kinds, node, t->at, t->npoints);
+	page_kinds_series_json(j, &p->waits, node, t->at, t->npoints);
+	json_object_end(j);
+}
+
+static void missing_json(struct json *j, const struct page_series *d, const struct run *r,
+			 const struct page_index *x, uint32_t node)
+{
+	char why[400], text[400];
+	uint32_t n;
+
+	json_key(j, "missing");
+	json_object(j);
+	for (uint32_t i = 0; i < d->ndrawn; i++) {
+		const char *metric = d->drawn[i].metric;
+
+		if (page_series_of(d, i, node, &n))
+			continue;
+		json_key(j, d->drawn[i].key);
+		page_why_missing(r, x,
+				 &(struct page_question){ node, metric, page_source_of(metric) },
+				 why, sizeof why);
+		json_text(j, escape_terminal_into(text, sizeof text, why));
+	}
+	json_object_end(j);
+}
+
+/* They are in order of node, from 1 on. */
+static const struct summary_node *figures_of(const struct summary *s, uint32_t node)
+{
+	if (node <= s->nnodes && s->nodes[node - 1].node == node)
+		return &s->nodes[node - 1];
+	for (uint32_t i = 0; i < s->nnodes; i++)
+		if (s->nodes[i].node == node)
+			return &s->nodes[i];
+	return NULL;
+}
+
+static void node_json(struct json *j, const struct page_making *p, uint32_t node)
+{
+	const struct traces *t = p->series.traces;
+	const struct run *r = p->run;
+	const struct trace_node *n = &t->node[node];
+	const struct summary_node *f = figures_of(p->summary, node);
+	const char *name = r->nodes[node].host ? r->nodes[node].host : "";
+	char host[256];
+
+	json_object(j);
+	json_key(j, "id");
+	json_int(j, (int64_t)node - 1);
+	json_key(j, "host");
+	json_text(j, escape_terminal_into(host, sizeof host, name));
+	json_key(j, "cores");
+	json_real(j, f ? f->cores : NAN);
+	json_key(j, "memory");
+	json_real(j, f ? f->memory_bytes : NAN);
+	json_key(j, "end");
+	json_real(j, n->npoints ? n->at[n->npoints - 1] : 0);
+	json_key(j, "samples_in_a_point");
+	json_int(j, n->thinned);
+	json_key(j, "x");
+	page_pack_bytes(j, n->at, n->npoints * sizeof *n->at);
+	series_json(j, p, node);
+	missing_json(j, &p->series, r, &p->index, node);
+	page_maps_json(j, t, r, node, p->map_columns);
+	page_lanes_json(j, r, &p->index.instances, p->summary, node);
+	json_object_end(j);
+}
+
+/* What all hosts have; NAN when it is not known of one. */
+static double on_all(const struct summary *s, bool cores)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < s->nnodes; i++)
+		if (!s->nodes[i].again)
+			sum += cores ? s->nodes[i].cores : s->nodes[i].memory_bytes;
+	return sum;
+}
+
+static void total_series_json(struct json *j, const struct page_making *p, const double *at,
+			      uint32_t n)
+{
+	struct plot_values v;
+
+	json_key(j, "series");
+	json_object(j);
+	for (uint32_t i = 0; i < p->series.ndrawn; i++) {
+		const struct page_drawn *d = &p->series.drawn[i];
+
+		if (*d->instance)
+			continue;
+		if (!plot_values_of(&p->all, d->metric, &v))
+			j->out->failed = true;
+		if (v.n && !j->out->failed) {
+			json_key(j, d->key);
+			json_object(j);
+			json_key(j, "mean");
+			page_pack_numbers(j, v.mean, v.n);
+			json_object_end(j);
+		}
+		free(v.at);
+	}
+	page_own_series_json(j, &p->own, 0, at, n);
+	page_kinds_series_json(j, &p->code.kinds, 0, at, n);
+	page_kinds_series_json(j, &p->waits, 0, at, n);
+	json_object_end(j);
+}
+
+/* All nodes together, as on paper. */
+static void total_json(struct json *j, const struct page_making *p)
+{
+	uint32_t n = plot_values_columns(&p->all);
+	double *at = calloc(n, sizeof *at);
+
+	json_key(j, "total");
+	json_object(j);
+	json_key(j, "hosts");
+	json_int(j, p->summary->nhosts);
+	json_key(j, "cores");
+	json_real(j, on_all(p->summary, true));
+	json_key(j, "memory");
+	json_real(j, on_all(p->summary, false));
+	json_key(j, "end");
+	json_real(j, p->all.to_s);
+	json_key(j, "x");
+	for (uint32_t c = 0; at && c < n; c++)
+		at[c] = (c + 0.5) * p->all.to_s / n;
+	page_pack_bytes(j, at, at ? n * sizeof *at : 0);
+	j->out->failed |= !at;
+	if (at)
+		total_series_json(j, p, at, n);
+	missing_json(j, &p->series, p->run, &p->index, 1);
+	json_object_end(j);
+	free(at);
+}
+
+static double end_of(const struct page_making *p)
+{
+	return fmax(p->series.traces->to_s, p->summary->wall_s > 0 ? p->summary->wall_s : 0);
+}
+
+static void all_json(struct json *j, const struct page_making *p)
+{
+	double end_s = end_of(p);
+
+	json_object(j);
+	json_key(j, "schema");
+	json_text(j, "sonde/report/2");
+	json_key(j, "end");
+	json_real(j, end_s);
+	page_charts_json(j, &p->series, &p->own, &p->waits, &p->code.kinds, p->run);
+	page_code_json(j, &p->code);
+	page_events_json(j, p->run, end_s);
+	if (p->run->nnodes > 2)
+		total_json(j, p);
+	json_key(j, "nodes_total");
+	json_int(j, (int64_t)p->run->nnodes - 1);
+	json_key(j, "nodes");
+	json_array(j);
+	for (uint32_t i = 0; i < p->nodes.n; i++)
+		node_json(j, p, p->nodes.id[i]);
+	json_array_end(j);
+	json_object_end(j);
+}
+
+static int making_begin(struct page_making *p, const struct traces *t, struct err *e)
+{
+	const struct run *r = p->run;
+	int rc = page_series_make(&p->series, r, t, p->summary);
+
+	p->first = calloc(r->nnodes + 1u, sizeof *p->first);
+	p->all = (struct plots){ .run = r, .traces = t, .first = p->first, .to_s = t->to_s };
+	rc = rc ? rc : page_index_make(&p->index, r);
+	rc = rc ? rc : page_nodes_make(&p->nodes, r, p->summary, PAGE_NODES_MAX);
+	rc = rc ? rc : own_of_marks(&p->own, r);
+	if (!rc)
+		own_add_counters(&p->own, r, t);
+	rc = rc ? rc : p->first ? run_hosts(r, p->first) : -ENOMEM;
+	if (rc)
+		return err_set(e, rc, "out of memory while writing the report");
+	rc = page_code_make(&p->code, p->summary->code, end_of(p), e);
+	return rc ? rc : page_waits_make(&p->waits, p->summary->waits, end_of(p), e);
+}
+
+int page_data_json(struct bytes *out, const struct run *r, const struct summary *s,
+		   const struct traces *t, struct err *e)
+{
+	struct json j = { .out = out };
+	struct page_making p = { .run = r, .summary = s, .map_columns = page_maps_columns(t) };
+	int rc = making_begin(&p, t, e);
+
+	if (!rc)
+		all_json(&j, &p);
+	page_code_free(&p.code);
+	page_kinds_free(&p.waits);
+	own_free(&p.own);
+	page_nodes_free(&p.nodes);
+	page_index_free(&p.index);
+	page_series_free(&p.series);
+	free(p.first);
+	return rc;
+}

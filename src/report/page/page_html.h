@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * page_html.h - the parts of the report page that are plain HTML, each appended to bytes.
+ *
+ * They read without a script. Every text of the run goes through html_text or html_value.
+ */
+#ifndef SONDE_REPORT_PAGE_PAGE_HTML_H
+#define SONDE_REPORT_PAGE_PAGE_HTML_H
+
+#include "base/bytes.h"
+#include "report/summary/summary.h"
+
+struct page_source {
+	struct run *run;
+	const struct summary *summary;
+	bool live; /* the page is of a server and may ask it for what is new */
+};
+
+/* Control characters become visible (\n, \x1b), then it is escaped for HTML. NULL: nothing. */
+void html_text(struct bytes *b, const char *hostile);
+/* A paragraph of it, if it has any, and then it is empty. */
+void html_soft(struct bytes *b, struct bytes *hostile);
+/* A number with its unit; unknown (NAN) is a dash that says so. */
+void html_value(struct bytes *b, enum unit u, double v);
+
+void html_title(struct bytes *b, const struct page_source *p);
+void html_header(struct bytes *b, const struct page_source *p);
+void html_figures(struct bytes *b, const struct page_source *p);
+void html_counters(struct bytes *b, const struct page_source *p); /* nothing when none were */
+/* A section of its own; nothing of a job whose wall time or cores are not known. */
+void html_account(struct bytes *b, const struct page_source *p);
+/* The code that used the CPU: a section of its own; a line where it was refused, nothing where it
+ * was not asked for. */
+void html_code(struct bytes *b, const struct page_source *p);
+/* What threads waited for: likewise. */
+void html_waits(struct bytes *b, const struct page_source *p);
+void html_verdicts(struct bytes *b, const struct page_source *p);
+/* A section of its own; nothing of a single node. */
+void html_nodes(struct bytes *b, const struct page_source *p);
+/* Sections of their own; nothing without tasks, or without marks and spans. */
+void html_tasks(struct bytes *b, const struct page_source *p);
+void html_events(struct bytes *b, const struct page_source *p);
+void html_processes(struct bytes *b, const struct page_source *p);
+void html_commands(struct bytes *b, const struct page_source *p);
+void html_metrics(struct bytes *b, const struct page_source *p);
+void html_footer(struct bytes *b, const struct page_source *p);
+
+#endif

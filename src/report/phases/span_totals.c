@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/phases/span_totals.h"
+
+#include "base/array.h"
+#include "core/phase/scanner.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t hash(const char *kind, const char *name)
+{
+	uint64_t h = ((uint64_t)(uintptr_t)kind >> 3) * UINT64_C(0x9e3779b97f4a7c15) ^
+		     (uint64_t)(uintptr_t)name >> 3;
+
+	return (uint32_t)((h * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
+}
+
+/* Equal texts of a run have one address. */
+static uint32_t *find(const struct span_totals *s, const char *kind, const char *name)
+{
+	uint32_t i = hash(kind, name) & (s->slots - 1);
+
+	while (s->slot[i] &&
+	       (s->total[s->slot[i] - 1].kind != kind || s->total[s->slot[i] - 1].name != name))
+		i = (i + 1) & (s->slots - 1);
+	return &s->slot[i];
+}
+
+static bool grow(struct span_totals *s)
+{
+	uint32_t slots = s->slots ? s->slots * 2 : 256;
+	uint32_t *slot = slots ? calloc(slots, sizeof *slot) : NULL;
+
+	if (!slot)
+		return false;
+	free(s->slot);
+	s->slot = slot;
+	s->slots = slots;
+	for (uint32_t i = 0; i < s->ntotals; i++)
+		*find(s, s->total[i].kind, s->total[i].name) = i + 1;
+	return true;
+}
+
+/* The total of that name; NULL when out of memory. */
+static struct span_total *total_of(struct span_totals *s, const char *kind, const char *name)
+{
+	struct span_total *moved;
+	uint32_t *slot;
+
+	if (s->ntotals >= s->slots / 2 && !grow(s))
+		return NULL;
+	slot = find(s, kind, name);
+	if (*slot)
+		return &s->total[*slot - 1];
+	moved = array_room(s->total, s->ntotals, &s->total_cap, sizeof *moved);
+	if (!moved)
+		return NULL;
+	s->total = moved;
+	s->total[s->ntotals] = (struct span_total){ .kind = kind, .name = name };
+	*slot = ++s->ntotals;
+	return &s->total[s->ntotals - 1];
+}
+
+static int add(struct span_totals *s, const struct run_span *span)
+{
+	struct span_total *t = total_of(s, s->kind[span->track], span->name);
+	int64_t ns;
+
+	if (!t)
+		return -ENOMEM;
+	t->count++;
+	s->spans++;
+	if (span->end_ns == INT64_MAX) {
+		t->open++;
+		return 0;
+	}
+	ns = span->end_ns - span->begin_ns;
+	if (__builtin_add_overflow(t->ns, ns, &t->ns))
+		t->ns = INT64_MAX;
+	if (ns > t->longest_ns)
+		t->longest_ns = ns;
+	return 0;
+}
+
+static int add_all(struct span_totals *s, struct run *r, struct err *e)
+{
+	const struct run_span *span;
+
+	for (uint32_t i = 1; i < r->nspans; i++)
+		if (add(s, &r->spans[i]))
+			return -ENOMEM;
+	for (uint32_t i = 0; i < r->npacks; i++) {
+		int n = r->unpack(r, i, &span, e);
+
+		if (n < 0)
+			return n;
+		for (int k = 0; k < n; k++)
+			if (add(s, &span[k]))
+				return -ENOMEM;
+	}
+	return 0;
+}
+
+/* ---- kinds ---- */
+
+static int name_kinds(struct span_totals *s, const struct run *r)
+{
+	s->kind = calloc(r->ninstances + 1u, sizeof *s->kind);
+	if (!s->kind)
+		return -ENOMEM;
+	s->kind[0] = "node";
+	for (uint32_t i = 1; i < r->ninstances; i++) {
+		const char *kind = run_label(r, i, SCANNER_KIND);
+
+		s->kind[i] = kind ? kind : r->instances[i].domain;
+	}
+	return 0;
+}
+
+/* Where a kind stands among those of all tracks. */
+static uint32_t rank(const struct span_totals *s, const char *kind)
+{
+	uint32_t i = 0;
+
+	while (i < s->norder && s->order[i] != kind)
+		i++;
+	return i;
+}
+
+static int order_kind(struct span_totals *s, const char *kind)
+{
+	const char **moved;
+
+	if (rank(s, kind) < s->norder)
+		return 0;
+	moved = array_room(s->order, s->norder, &s->order_cap, sizeof *moved);
+	if (!moved)
+		return -ENOMEM;
+	s->order = moved;
+	s->order[s->norder++] = kind;
+	return 0;
+}
+
+static int by_kind(const void *a, const void *b, void *ctx)
+{
+	const struct span_total *x = a, *y = b;
+	uint32_t i = rank(ctx, x->kind), k = rank(ctx, y->kind);
+
+	if (i != k)
+		return i < k ? -1 : 1;
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+/* Kinds with spans or counters, as their instances come. */
+static int sort(struct span_totals *s, const struct run *r)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < r->ninstances && !rc; i++) {
+		bool used = run_label(r, i, SCANNER_KIND) != NULL;
+
+		for (uint32_t k = 0; k < s->ntotals && !used; k++)
+			used = s->total[k].kind == s->kind[i];
+		if (used && rank(s, s->kind[i]) == s->norder)
+			rc = order_kind(s, s->kind[i]);
+	}
+	if (!rc && s->ntotals)
+		qsort_r(s->total, s->ntotals, sizeof *s->total, by_kind, s);
+	return rc;
+}
+
+/* ---- counters ---- */
+
+static struct span_counter *counter_of(struct span_totals *s, const char *kind, const char *name)
+{
+	struct span_counter *moved;
+
+	for (uint32_t i = 0; i < s->ncounters; i++)
+		if (s->counter[i].kind == kind && !strcmp(s->counter[i].name, name))
+			return &s->counter[i];
+	moved = array_room(s->counter, s->ncounters, &s->counter_cap, sizeof *moved);
+	if (!moved)
+		return NULL;
+	s->counter = moved;
+	s->counter[s->ncounters] = (struct span_counter){ .kind = kind, .name = name };
+	return &s->counter[s->ncounters++];
+}
+
+static int count(struct span_totals *s, const char *kind, const char *name, const struct metric *m,
+		 int64_t whole)
+{
+	struct span_counter *c = counter_of(s, kind, name);
+
+	if (!c)
+		return -ENOMEM;
+	c->metric = m;
+	c->value += m ? metric_value(m, whole) : (double)whole;
+	if (__builtin_add_overflow(c->whole, whole, &c->whole))
+		c->whole = whole < 0 ? INT64_MIN : INT64_MAX;
+	return 0;
+}
+
+static int count_instance(struct span_totals *s, const struct run *r, uint32_t id)
+{
+	const struct run_instance *in = &r->instances[id];
+	int rc = 0;
+
+	for (uint32_t i = in->first_final; i < in->first_final + in->nfinals && !rc; i++) {
+		const struct metric *m = &r->metrics[r->finals[i].metric].row;
+
+		rc = count(s, s->kind[id], m->name, m, r->finals[i].value);
+	}
+	for (uint32_t i = in->first_label; i < in->first_label + in->nlabels && !rc; i++) {
+		const struct run_label *l = &r->labels[i];
+
+		if (!strncmp(l->key, SCANNER_COUNTER, strlen(SCANNER_COUNTER)))
+			rc = count(s, s->kind[id], l->key + strlen(SCANNER_COUNTER), NULL,
+				   strtoll(l->value, NULL, 10));
+	}
+	return rc;
+}
+
+static int count_all(struct span_totals *s, const struct run *r)
+{
+	int rc = 0;
+
+	for (uint32_t i = 1; i < r->ninstances && !rc; i++)
+		if (run_label(r, i, SCANNER_KIND))
+			rc = count_instance(s, r, i);
+	return rc;
+}
+
+int span_totals_make(struct span_totals *s, struct run *r, struct err *e)
+{
+	int rc;
+
+	*s = (struct span_totals){ 0 };
+	rc = name_kinds(s, r);
+	if (!rc)
+		rc = add_all(s, r, e);
+	if (!rc)
+		rc = sort(s, r);
+	if (!rc)
+		rc = count_all(s, r);
+	return rc == -ENOMEM ? err_set(e, rc, "out of memory for the spans of %.300s", r->path)
+			     : rc;
+}
+
+void span_totals_free(struct span_totals *s)
+{
+	free(s->total);
+	free(s->counter);
+	free(s->kind);
+	free(s->order);
+	free(s->slot);
+	*s = (struct span_totals){ 0 };
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * timeline.h - how some metrics went over a run, coarsely: a row of windows of equal length each.
+ *
+ * However long the run, there are at most TIMELINE_WINDOWS of them, so that it stays small. What is
+ * added up over nodes is added up in a window, of everything else a window has the largest node or
+ * device. A window without a value is NAN. {0} is empty and safe to free.
+ */
+#ifndef SONDE_REPORT_PHASES_TIMELINE_H
+#define SONDE_REPORT_PHASES_TIMELINE_H
+
+#include "core/frame/run.h"
+
+enum { TIMELINE_WINDOWS = 512, TIMELINE_ROWS = 48 };
+
+struct timeline_row {
+	char metric[64]; /* public name */
+	bool sum;        /* over nodes */
+	double *value;   /* [nwindows] */
+};
+
+struct timeline {
+	double from_s, width_s;
+	uint32_t nwindows, nrows;
+	struct timeline_row row[TIMELINE_ROWS];
+};
+
+/* One series of values on its way into a row. row NULL: into none. */
+struct timeline_track {
+	struct timeline_row *row;
+	uint32_t window;
+	double sum, seconds; /* of the window that is open */
+};
+
+/* The windows for the whole of the run. */
+void timeline_init(struct timeline *t, const struct run *r);
+void timeline_free(struct timeline *t);
+/* The row of a metric, created if missing; NULL: no room, or no memory. */
+struct timeline_row *timeline_add(struct timeline *t, const char *metric, bool sum);
+const struct timeline_row *timeline_find(const struct timeline *t, const char *metric);
+
+/* The value stood from one second to the other; times of a track grow. */
+void timeline_put(struct timeline *t, struct timeline_track *k, double from_s, double to_s,
+		  double value);
+void timeline_end(struct timeline_track *k); /* its last window is whole */
+
+/* From the first window to the last one that is above the threshold (or below). False, and nothing
+ * is written, when there is none. */
+bool timeline_beyond(const struct timeline *t, const char *metric, double threshold, bool below,
+		     double *from_s, double *to_s);
+
+#endif

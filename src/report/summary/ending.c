@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/summary/ending.h"
+
+#include "core/metric.h"
+#include "core/stacks/stall.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TIMED_OUT = 124, NOT_EXECUTABLE = 126, NOT_FOUND = 127, SIGNALS_FROM = 128 };
+
+static const struct {
+	int signal;
+	bool from_outside;
+	const char *why;
+} signals[] = {
+	{ SIGSEGV, false, "invalid memory access (segmentation fault)" },
+	{ SIGBUS, false,
+	  "it accessed a mapping with nothing behind it, such as that of a truncated file or a "
+	  "full /dev/shm (bus error)" },
+	{ SIGABRT, false,
+	  "it called abort, as after a failed assertion, an uncaught C++ exception or a failed "
+	  "allocation" },
+	{ SIGFPE, false, "arithmetic error, such as a division by zero" },
+	{ SIGILL, false, "it ran an instruction that this processor lacks (illegal instruction)" },
+	{ SIGSYS, false, "it made a forbidden system call (seccomp)" },
+	{ SIGTRAP, false, "breakpoint or failed check" },
+	{ SIGXCPU, false, "as at a limit of CPU time (ulimit -t)" },
+	{ SIGXFSZ, false, "as at a limit of the size of files (ulimit -f)" },
+	{ SIGPIPE, false, "it wrote to a pipe or socket whose reader has exited (broken pipe)" },
+	{ SIGALRM, true, "a timer ended it" },
+	{ SIGKILL, true, "by a user, the batch system or the kernel" },
+	{ SIGTERM, true, "it was asked to terminate" },
+	{ SIGINT, true, "interrupted, as by Ctrl-C" },
+	{ SIGQUIT, true, "interrupted, as by Ctrl-\\" },
+	{ SIGHUP, true, "its terminal or session was closed" },
+};
+
+/* How a shell and others speak by exit codes. */
+static const struct {
+	int code;
+	const char *why;
+} codes[] = {
+	{ TIMED_OUT, "timeout killed it when the time was up" },
+	{ NOT_EXECUTABLE,
+	  "a command was found but could not be executed (permission, format, or too "
+	  "many arguments)" },
+	{ NOT_FOUND, "command not found, or a shared library or interpreter that it needs" },
+};
+
+int ending_signal(double signal, double exit_code)
+{
+	enum { SIGNALS = 64 };
+
+	if (signal > 0)
+		return (int)signal;
+	return exit_code > SIGNALS_FROM && exit_code <= SIGNALS_FROM + SIGNALS
+		       ? (int)exit_code - SIGNALS_FROM
+		       : 0;
+}
+
+static void name_signal(int signal, char *out, size_t size)
+{
+	const char *name = signal > 0 && signal < 128 ? sigabbrev_np(signal) : NULL;
+
+	if (name)
+		snprintf(out, size, "SIG%s", name);
+	else
+		snprintf(out, size, "signal %d", signal);
+}
+
+static const char *why_of_signal(int signal)
+{
+	for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+		if (signals[i].signal == signal)
+			return signals[i].why;
+	return NULL;
+}
+
+static void explain(char *out, size_t size, const char *before, const char *why)
+{
+	size_t n = strlen(out);
+
+	if (why && *why)
+		snprintf(out + n, size - n, "%s%s", before, why);
+}
+
+/* What an exit code or a signal means: ": command not found, ..."; "": nothing of itself. */
+struct meaning {
+	char text[320];
+};
+
+static void explain_code(struct meaning *m, const struct story *y, int code)
+{
+	int signal = ending_signal(NAN, code);
+	char name[24];
+
+	for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
+		if (codes[i].code == code)
+			explain(m->text, sizeof m->text, ": ", codes[i].why);
+	if (!signal)
+		return;
+	name_signal(signal, name, sizeof name);
+	snprintf(m->text, sizeof m->text,
+		 y->died_signal == signal ? ": a command that the shell ran was killed by %s"
+					  : ": what shells report if a command was killed by %s",
+		 name);
+	explain(m->text, sizeof m->text, ", ", why_of_signal(signal));
+}
+
+static bool is_ended_by_others(int signal, double exit_code)
+{
+	if (exit_code == TIMED_OUT)
+		return true;
+	for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+		if (signals[i].signal == signal)
+			return signals[i].from_outside;
+	return false;
+}
+
+/* Is the line that was printed the reason of an end by this signal, 0: by none? */
+static bool is_reason(const struct summary_reason *x, int signal)
+{
+	return x->is_error || (x->is_crash && !signal);
+}
+
+/* Full stop, the error and what to do. What a program says of its abort, or a shell of what it
+ * could not run, says more than the signal or the code. */
+static void add_reason(char *out, size_t size, const struct summary_reason *x, int signal,
+		       double exit_code, bool advise)
+{
+	bool others = is_ended_by_others(signal, exit_code);
+
+	if (is_reason(x, signal) && !others) {
+		if (!signal || signal == SIGABRT)
+			*out = '\0';
+		explain(out, size, ". ", x->line);
+		explain(out, size, "", out[strlen(out) - 1] == '.' ? NULL : ".");
+		explain(out, size, " ", advise ? x->advice : NULL);
+	} else if (*x->line && !x->is_crash && !others && !*out && !x->of_output) {
+		explain(out, size, ". Its last line: \"", x->line);
+		explain(out, size, "", "\".");
+	} else {
+		explain(out, size, "", ".");
+	}
+}
+
+/* ". First to die: solver (pid 12), 3.1 s after the start, by SIGSEGV, with a core dump." */
+static void add_first(struct summary_ending *e, const struct story *y)
+{
+	char how[48], after[24];
+
+	if (isnan(y->died_pid))
+		return;
+	if (y->died_signal > 0) {
+		snprintf(how, sizeof how, "by ");
+		name_signal((int)y->died_signal, how + 3, sizeof how - 3);
+	} else {
+		snprintf(how, sizeof how, "with exit code %d", (int)y->died_code);
+	}
+	unit_format(UNIT_SECONDS, y->died_s, after, sizeof after);
+	snprintf(e->first, sizeof e->first,
+		 ". First to %s: %.60s (pid %d), %s after the start, %s%s.",
+		 y->died_signal > 0 ? "die" : "fail", y->died_process, (int)y->died_pid, after, how,
+		 y->died_core > 0 ? ", with a core dump" : "");
+}
+
+static void head_failed(struct ending_heading *h, int code)
+{
+	char name[24] = "";
+
+	h->severity = SEVERITY_BAD;
+	if (ending_signal(NAN, code))
+		name_signal(ending_signal(NAN, code), name, sizeof name);
+	snprintf(h->words, sizeof h->words, "Failed (exit code %d%s%s%s)", code,
+		 *name ? ", as after " : "", name,
+		 code == NOT_FOUND        ? ", command not found"
+		 : code == NOT_EXECUTABLE ? ", could not be run"
+					  : "");
+}
+
+static void head_killed(struct ending_heading *h, int signal, bool core_dumped)
+{
+	char name[24];
+
+	h->severity = SEVERITY_BAD;
+	name_signal(signal, name, sizeof name);
+	snprintf(h->words, sizeof h->words, "Killed by %s", name);
+	if (strncmp(name, "SIG", 3) == 0)
+		snprintf(h->words + strlen(h->words), sizeof h->words - strlen(h->words),
+			 " (signal %d%s)", signal, core_dumped ? ", core dumped" : "");
+}
+
+static bool ended_as(const struct summary *s, const char *state)
+{
+	return !strcmp(s->story.scheduler_state, state);
+}
+
+/* The batch system ended it, and said why. */
+static bool head_ended(struct ending_heading *h, const struct summary *s)
+{
+	const char *why = ended_as(s, "TIMEOUT")     ? "Ended at the time limit"
+			  : ended_as(s, "CANCELLED") ? "Cancelled"
+			  : ended_as(s, "PREEMPTED") ? "Preempted"
+			  : ended_as(s, "NODE_FAIL") ? "Ended: node lost"
+						     : NULL;
+
+	if (!why || !(s->signal > 0 || s->exit_code > 0 || isnan(s->exit_code)))
+		return false;
+	h->severity = SEVERITY_BAD;
+	snprintf(h->words, sizeof h->words, "%s", why);
+	return true;
+}
+
+/* Tasks of which nothing is recorded, or not the end, may have failed. */
+static bool is_whole(const struct summary *s)
+{
+	return s->complete && !(s->of_step && s->missing.n);
+}
+
+struct ending_heading ending_heading_of(const struct summary *s)
+{
+	struct ending_heading h = { .severity = SEVERITY_CANNOT_TELL,
+				    .joint = "",
+				    .time = "after" };
+
+	if (story_has_first_failure(&s->story)) {
+		h.severity = SEVERITY_BAD, h.joint = ";", h.time = "all ended after";
+		snprintf(h.words, sizeof h.words, "First to fail: %s, %s", s->story.death_task,
+			 s->story.death_end);
+	} else if (head_ended(&h, s)) {
+		;
+	} else if (s->signal > 0) {
+		head_killed(&h, (int)s->signal, s->core_dumped);
+	} else if (s->exit_code > 0) {
+		head_failed(&h, (int)s->exit_code);
+	} else if (story_was_killed(&s->story)) {
+		head_killed(&h, SIGKILL, false);
+	} else if (s->exit_code >= 0 && !is_whole(s)) {
+		h.severity = SEVERITY_NOTE;
+		snprintf(h.words, sizeof h.words, "Succeeded as far as recorded (exit code 0)");
+	} else if (s->exit_code >= 0) {
+		h.severity = SEVERITY_GOOD;
+		snprintf(h.words, sizeof h.words, "Succeeded (exit code 0)");
+	} else if (s->running) {
+		h.severity = SEVERITY_NOTE, h.time = "for";
+		snprintf(h.words, sizeof h.words, "Running");
+	} else {
+		h.joint = ",", h.time = "recorded for";
+		snprintf(h.words, sizeof h.words, "Exit code not recorded");
+	}
+	return h;
+}
+
+/* What the job waited for is explained where the error is not. */
+static void make_waited(struct summary *s)
+{
+	struct summary_ending *e = &s->ending;
+
+	if (s->reason.is_error && *s->reason.advice) {
+		snprintf(e->waited, sizeof e->waited, "%s", e->advised);
+		return;
+	}
+	snprintf(e->waited, sizeof e->waited, "%s", e->why);
+	explain(e->waited, sizeof e->waited, " ", stall_advice(s->story.silent_in));
+}
+
+/* Of the first of several: what it printed, else its log's end. */
+static void make_death(struct summary *s)
+{
+	const struct story *y = &s->story;
+	struct summary_ending *e = &s->ending;
+	int signal = ending_signal(y->death_signal, y->death_exit_code);
+
+	if (!is_reason(&s->reason, signal) && strlen(y->death_log) > 1) {
+		snprintf(e->death, sizeof e->death, "%s", y->death_log);
+		snprintf(e->death_advised, sizeof e->death_advised, "%s", y->death_log);
+		return;
+	}
+	add_reason(e->death, sizeof e->death, &s->reason, signal, y->death_exit_code, false);
+	add_reason(e->death_advised, sizeof e->death_advised, &s->reason, signal,
+		   y->death_exit_code, true);
+}
+
+static void make_why(struct summary *s, const struct meaning *m)
+{
+	struct summary_ending *e = &s->ending;
+	int signal = ending_signal(s->signal, s->exit_code);
+
+	explain(e->why, sizeof e->why, "", m->text);
+	explain(e->advised, sizeof e->advised, "", m->text);
+	add_reason(e->why, sizeof e->why, &s->reason, signal, s->exit_code, false);
+	add_reason(e->advised, sizeof e->advised, &s->reason, signal, s->exit_code, true);
+	add_first(e, &s->story);
+	explain(e->why, sizeof e->why, "", *e->first ? e->first + 1 : NULL);
+	explain(e->advised, sizeof e->advised, "", *e->first ? e->first + 1 : NULL);
+}
+
+void ending_make(struct summary *s)
+{
+	struct summary_ending *e = &s->ending;
+	struct meaning m = { "" };
+
+	*e = (struct summary_ending){ 0 };
+	if (s->signal > 0) {
+		snprintf(e->words, sizeof e->words, "Killed by ");
+		name_signal((int)s->signal, e->words + 10, sizeof e->words - 10);
+		explain(m.text, sizeof m.text, ": ", why_of_signal((int)s->signal));
+	} else if (story_was_killed(&s->story) && !(s->exit_code > 0)) {
+		snprintf(e->words, sizeof e->words, "Killed by SIGKILL");
+	} else if (s->exit_code >= 0) {
+		snprintf(e->words, sizeof e->words, "%sxit code %.0f",
+			 s->exit_code > 0 ? "Failed: e" : "E", s->exit_code);
+		explain_code(&m, &s->story, (int)s->exit_code);
+	} else {
+		snprintf(e->words, sizeof e->words, "%s",
+			 s->running ? "Running" : "End not recorded");
+	}
+	make_why(s, &m);
+	make_waited(s);
+	make_death(s);
+}
+
+bool ending_has_own_cause(const struct summary *s)
+{
+	const struct story *y = &s->story;
+	int signal = ending_signal(y->death_signal, y->death_exit_code);
+
+	if (!story_has_first_failure(y))
+		return false;
+	return y->death_exit_code != TIMED_OUT && signal != SIGUSR1 && signal != SIGUSR2 &&
+	       signal != SIGTERM && signal != SIGHUP && signal != SIGINT && signal != SIGQUIT &&
+	       signal != SIGALRM;
+}
+
+bool ending_is_from_outside(const struct summary *s)
+{
+	return is_ended_by_others(ending_signal(s->signal, s->exit_code), s->exit_code);
+}

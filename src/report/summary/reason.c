@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/summary/reason.h"
+
+#include "base/text/escape.h"
+#include "report/judging/rule.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How much a line looks like the reason. Of equal ones the last counts, but of a compiler's errors
+ * the first. */
+enum strength { NOTHING = 0, NOISE, LAST, CRASH, ERROR, COMPILER, EXCEPTION };
+
+enum { LINES_MAX = 64 };
+
+static bool begins(const char *line, const char *with)
+{
+	return !strncmp(line, with, strlen(with));
+}
+
+static bool any(const char *line, const char *const *words, bool (*is)(const char *, const char *))
+{
+	for (; *words; words++)
+		if (is(line, *words))
+			return true;
+	return false;
+}
+
+static bool holds(const char *line, const char *word)
+{
+	return strstr(line, word) != NULL;
+}
+
+static bool holds_any_case(const char *line, const char *word)
+{
+	return strcasestr(line, word) != NULL;
+}
+
+/* What others say of a failure that happened before, and what only leads on. */
+static bool is_noise(const char *line)
+{
+	static const char *const beginnings[] = { "sonde: ",
+						  "srun: error:",
+						  "slurmstepd: error:",
+						  "collect2:",
+						  "Node.js v",
+						  "Try '",
+						  "Traceback (most",
+						  "During handling",
+						  "The above exception",
+						  "ninja: build stopped",
+						  "Execution halted",
+						  "goroutine ",
+						  "[the line above ",
+						  "note: run with",
+						  "Stacktrace:",
+						  "at ",
+						  "... ",
+						  "Calls:",
+						  "exit status ",
+						  "+",
+						  "#",
+						  "^",
+						  "File \"",
+						  "in expression starting",
+						  NULL };
+
+	return !line[strcspn(line, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")] ||
+	       any(line, beginnings, begins) || (begins(line, "make") && holds(line, "] Error "));
+}
+
+/* "json.decoder.JSONDecodeError: ...", "KeyboardInterrupt" */
+static bool is_named_exception(const char *line)
+{
+	static const char *const endings[] = { "Error", "Exception", "Interrupt", "Exit" };
+	size_t n = 0;
+
+	while (isalnum((unsigned char)line[n]) || (line[n] && strchr("_.$", line[n])))
+		n++;
+	if (line[n] && line[n] != ':')
+		return false;
+	for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+		size_t m = strlen(endings[i]);
+
+		if (n >= m && !strncmp(line + n - m, endings[i], m) &&
+		    isupper((unsigned char)*endings[i]))
+			return n > m || line[n] == ':';
+	}
+	return false;
+}
+
+/* Rust: thread 'main' panicked at PLACE; since 1.90 the thread's number stands before the verb. */
+static bool is_panic(const char *line)
+{
+	return begins(line, "thread '") && holds(line, " panicked at ");
+}
+
+static bool is_exception(const char *line)
+{
+	static const char *const beginnings[] = { "Exception in thread",
+						  "Caused by: ",
+						  "panic: ",
+						  "ERROR: ",
+						  "what():",
+						  "Error in ",
+						  "Fatal Python error:",
+						  "Uncaught ",
+						  "Unhandled exception",
+						  NULL };
+
+	return any(line, beginnings, begins) || is_panic(line) || is_named_exception(line);
+}
+
+static bool is_warning(const char *line)
+{
+	return holds_any_case(line, "warning:");
+}
+
+static bool is_compilers(const char *line)
+{
+	static const char *const words[] = { ": error: ", ": fatal error: ", "error[E", NULL };
+
+	return !is_warning(line) && any(line, words, holds);
+}
+
+static bool is_error(const char *line)
+{
+	static const char *const words[] = { "error:", "fatal:", "abort:", "failed:", NULL };
+	static const char *const exact[] = { "ERROR ", "FATAL", "CRITICAL", "terminate called",
+					     NULL };
+
+	return !is_warning(line) && (any(line, words, holds_any_case) || any(line, exact, holds));
+}
+
+static bool is_crash(const char *line)
+{
+	static const char *const words[] = { "Segmentation fault",       "Bus error", "core dumped",
+					     "Floating point exception", "MPI_ABORT", "MPI_Abort",
+					     "CalledProcessError",       NULL };
+
+	return any(line, words, holds) || !strcmp(line, "Aborted") || !strcmp(line, "Killed") ||
+	       !strcmp(line, "Terminated");
+}
+
+struct finder {
+	const struct rules *site, *builtin;
+	char *line[LINES_MAX];
+	bool indented[LINES_MAX];
+	size_t n;
+};
+
+static const struct rule_error *kind_of(const struct finder *f, const char *line)
+{
+	const struct rule_error *own = rule_error_of(f->site, line);
+
+	return own ? own : rule_error_of(f->builtin, line);
+}
+
+/* Behind "Traceback", the first line that is not indented. */
+static bool ends_traceback(const struct finder *f, size_t i)
+{
+	size_t k = i;
+
+	if (f->indented[i])
+		return false;
+	while (k && f->indented[k - 1])
+		k--;
+	return k && k < i && begins(f->line[k - 1], "Traceback (most");
+}
+
+static enum strength strength_of(const struct finder *f, size_t i)
+{
+	const char *line = f->line[i];
+
+	if (!*line)
+		return NOTHING;
+	if (is_crash(line))
+		return CRASH;
+	if (ends_traceback(f, i))
+		return EXCEPTION;
+	if (is_noise(line))
+		return NOISE;
+	return is_exception(line)                   ? EXCEPTION
+	       : is_compilers(line)                 ? COMPILER
+	       : kind_of(f, line) || is_error(line) ? ERROR
+						    : LAST;
+}
+
+/* The last lines of the text, without the blanks before and behind them. */
+static void split(struct finder *f, char *text)
+{
+	char *save = NULL;
+
+	for (char *at = strtok_r(text, "\n", &save); at; at = strtok_r(NULL, "\n", &save)) {
+		size_t blanks = strspn(at, " \t"), n = strlen(at);
+
+		while (n > blanks && strchr(" \t", at[n - 1]))
+			at[--n] = '\0';
+		if (f->n == LINES_MAX)
+			return;
+		f->indented[f->n] = blanks > 0;
+		f->line[f->n++] = at + blanks;
+	}
+}
+
+/* Not within a character; full stops at its end go, since a sentence ends there. */
+static void put_line(char *out, size_t size, const char *line, const char *next)
+{
+	size_t n = strlen(line);
+	int put = n && line[n - 1] == ':' && next ? snprintf(out, size, "%s %s", line, next)
+						  : snprintf(out, size, "%s", line);
+
+	n = strlen(out);
+	if (put > (int)n) {
+		while (n > size - 4 || (n && ((unsigned char)out[n] & 0xc0) == 0x80))
+			n--;
+		memcpy(out + n, "...", 4);
+		return;
+	}
+	while (n && strchr(". \t", out[n - 1]))
+		out[--n] = '\0';
+}
+
+static void take_line(struct summary_reason *x, const struct finder *f, size_t i,
+		      enum strength strength)
+{
+	const struct rule_error *kind;
+
+	put_line(x->line, sizeof x->line, f->line[i], i + 1 < f->n ? f->line[i + 1] : NULL);
+	kind = kind_of(f, x->line);
+	x->is_error = strength > CRASH;
+	x->is_crash = strength == CRASH;
+	if (!kind)
+		return;
+	snprintf(x->kind, sizeof x->kind, "%s", kind->name);
+	snprintf(x->advice, sizeof x->advice, "%s", kind->advice);
+}
+
+void reason_take(struct summary_reason *x, const struct run *r, uint32_t node, uint32_t instance)
+{
+	static const char *const keys[] = { META_ERROR_TEXT, META_ERROR_TEXT "_absent",
+					    META_ERROR_TEXT "_from" };
+	const char *found[3];
+
+	for (size_t i = 0; i < 3; i++)
+		found[i] = instance ? run_label(r, instance, keys[i] + strlen("job."))
+				    : run_find_text(r, node, keys[i]);
+	*x = (struct summary_reason){ .text = found[0],
+				      .absent = found[1],
+				      .of_output = found[2] != NULL };
+}
+
+void reason_find(struct summary_reason *x, const struct rules *site, const struct rules *builtin)
+{
+	struct finder f = { .site = site, .builtin = builtin };
+	enum strength best = NOTHING;
+	size_t found = 0;
+	char *copy = x->text ? strdup(x->text) : NULL;
+
+	if (copy)
+		split(&f, copy);
+	for (size_t i = 0; i < f.n; i++) {
+		enum strength s = strength_of(&f, i);
+
+		if (s < best || (s == best && s == COMPILER))
+			continue;
+		best = s;
+		found = i;
+	}
+	if (best > NOISE)
+		take_line(x, &f, found, best);
+	free(copy);
+}
+
+double reason_error(const struct summary *s, const char *kind)
+{
+	const char *its = *s->reason.kind ? s->reason.kind : REASON_UNKNOWN;
+
+	return s->reason.is_error ? !strcmp(its, kind) : NAN;
+}
+
+const char *reason_title(const struct summary_reason *x)
+{
+	return x->of_output ? "Last lines of standard output" : "Last lines of standard error";
+}
+
+static const char *text_or_null(const char *text)
+{
+	return *text ? text : NULL;
+}
+
+void reason_json(const struct summary_reason *x, struct json *j)
+{
+	if (!x->text && !x->absent) {
+		json_null(j);
+		return;
+	}
+	json_object(j);
+	json_put_text(j, "line", text_or_null(x->line));
+	json_put_bool(j, "is_error", x->is_error);
+	json_put_text(j, "kind", text_or_null(x->kind));
+	json_put_text(j, "advice", text_or_null(x->advice));
+	json_put_text(j, "from", x->of_output ? "standard output" : "standard error");
+	json_put_text(j, "text", x->text);
+	json_put_text(j, "absent", x->absent);
+	json_object_end(j);
+}
+
+void reason_print(const struct summary_reason *x, FILE *out)
+{
+	char *copy = x->text ? strdup(x->text) : NULL, *save = NULL;
+
+	if (copy)
+		fprintf(out, "\n%s:\n", reason_title(x));
+	for (char *at = copy ? strtok_r(copy, "\n", &save) : NULL; at;
+	     at = strtok_r(NULL, "\n", &save)) {
+		struct bytes b = { 0 };
+
+		escape_terminal(&b, at);
+		if (!b.failed)
+			fprintf(out, "  %.*s\n", (int)b.len, (const char *)b.data);
+		bytes_free(&b);
+	}
+	free(copy);
+}

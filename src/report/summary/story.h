@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * story.h - what happened when: findings that no total and no mean tells.
+ *
+ * Made from the timeline and the footers of the recording, without decoding anything more. What did
+ * not happen, or cannot be told, is NAN or "". Seconds are since the run began. Texts are hostile.
+ */
+#ifndef SONDE_REPORT_SUMMARY_STORY_H
+#define SONDE_REPORT_SUMMARY_STORY_H
+
+#include "core/stacks/stall.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { STORY_TEXT = 160, STORY_WHERE = 1200 };
+
+/* The limits that a process is given (ulimit), and how near it came to them. */
+enum {
+	LIMIT_ADDRESS_SPACE,
+	LIMIT_CPU,
+	LIMIT_FILES,
+	LIMIT_PROCESSES,
+	LIMIT_FILE_SIZE,
+	LIMIT_STACK,
+	STORY_LIMITS
+};
+struct story_limit {
+	double limit, reached; /* of the process that came nearest; limit NAN: there is none */
+	char process[STORY_TEXT];
+};
+
+/* Ports of the fabric: how many were up, what they moved, the share of its link that the fullest
+ * one used on average; how many of them moved next to nothing beside one of their
+ * host and network that moved much; and the one whose link is slower than those like it. */
+struct story_fabric {
+	double ports, received_bytes, sent_bytes, used_ratio, ports_idle, busy_bytes_per_s,
+		busy_ratio;
+	double slow_bytes_per_s, usual_bytes_per_s;
+	char idle_port[STORY_TEXT], busy_port[STORY_TEXT], slow_port[STORY_TEXT];
+	char busy_metric[STORY_TEXT], slow_metric[STORY_TEXT]; /* of that network, which show it */
+};
+
+/* For how long the job was seen to wait like this while it did little, and the first that did. */
+struct story_wait {
+	double seconds;
+	char in[STORY_TEXT + 60];
+};
+
+struct story {
+	/* Work for one core, on all nodes together: how long in all, the longest stretch of it, and
+	 * for how many cores there was work on average while it was more. */
+	double serial_s, serial_from_s, serial_to_s, parallel_s, parallel_cores;
+	char serial_process[STORY_TEXT]; /* that ran in that longest stretch most */
+	double working_s; /* in which it had work: of a part of a core, that part of the time */
+	double work_peak_cores; /* for how many cores there was work at most, over two seconds */
+	double stolen_s;        /* of cores that were the job's, by a hypervisor */
+	double waited_s;      /* of threads for a core, with those that ended before it was known */
+	double waited_idle_s; /* for cores while as many that the job may use were idle */
+	/* The part of it for cores that others had: up to those that the job may use. And how many
+	 * it had while it wanted more than it may use. */
+	double taken_s, crowded_cores;
+	double taken_wall_s; /* by how much less the job would have run without them, at most */
+	double others_cores; /* that others used, on average; of all nodes together */
+	/* Nothing at work between the first work and the last: in all, and the longest. */
+	double holes_s, hole_s, hole_from_s, hole_to_s;
+	/* The job's memory after its first fifth: the line through it with its error (two standard
+	 * errors), how steady it grew (the least slope of its thirds, as a share of that of all).
+	 */
+	double leak_bytes_per_s, leak_error_bytes_per_s, leak_steadiness;
+	double leak_from_s, leak_to_s, leak_from_bytes, leak_to_bytes;
+	/* The first kill for want of memory: when, whom, and how memory grew before it. */
+	double oom_s, oom_from_s, oom_from_bytes, oom_bytes_per_s, oom_pid, oom_limit_bytes;
+	double oom_held_bytes; /* what it held at its peak */
+	char oom_process[STORY_TEXT], oom_host[STORY_TEXT];
+	/* The first task that failed, or command where there are no tasks; of how many that could
+	 * how many did. And the memory its host held at most, and might have. */
+	double death_s, death_rank, death_signal, death_exit_code, failed, could_fail;
+	double death_memory_bytes, death_limit_bytes;
+	double ended_together; /* 1: all at once by a signal: none of them was the first */
+	/* Tasks that ended with the sonde that ran them, which reported no end: only SIGKILL does
+	 * that. And when the first of them did. */
+	double unreported, unreported_s;
+	char death_host[STORY_TEXT], death_task[STORY_TEXT], death_end[64];
+	char death_log[STORY_TEXT + 32]; /* ". Its log ends: \"...\"", or "." */
+	/* What the batch system said of the job when it was ended: "TIMEOUT"; "": nothing. Nodes
+	 * that were lost, why, and when one of them was heard of last. */
+	char scheduler_state[24], lost_nodes[STORY_TEXT], lost_why[STORY_TEXT + 32];
+	double nodes_lost, lost_s, timed_out, cancelled;
+	double ranks_elsewhere, launched_here; /* ranks */
+	char launcher[32];                     /* that started ranks out of reach: "srun" */
+	/* The host that is unlike the others in what makes slow, and how. */
+	char straggler_host[STORY_TEXT], straggler_cause[STORY_TEXT];
+	uint32_t straggler_node;    /* of the run; 0: none */
+	double hosts_unequal_ratio; /* CPU time: most / mean - 1 */
+	char busiest_host[STORY_TEXT];
+	/* The longest time in which a watch for hangs saw no progress. */
+	double hang_s, hang_from_s, hang_to_s, hangs;
+	char hang_evidence[2 * STORY_TEXT];
+	char hang_advice[STORY_WHERE]; /* in which functions they were, and what to do */
+	/* For how long nothing had run when the job ended, and what its processes waited for. */
+	double silent_s;
+	char silent_in[STORY_TEXT + 60];
+	char silent_advice[STORY_WHERE];
+	struct story_wait wait[STALL_NUMBER_OF];
+	char idle_in[STORY_TEXT + 80]; /* "; meanwhile sleep (pid 12) ..." of the longest; or "" */
+	/* How often it woke a second while it rested; how often it started sleep, and what else as
+	 * often: "; a script started sleep 12 times, curl 12 times". */
+	double wakes_per_s, sleeps;
+	char polled_with[STORY_TEXT]; /* or "" */
+	/* The command whose processes do little more than start: how many, their CPU time. */
+	double starts, starts_cpu_s;
+	char starts_command[STORY_TEXT];
+	/* The process that ended first by a signal, or that failed as the job did a moment later.
+	 */
+	double died_s, died_pid, died_signal, died_code, died_core;
+	char died_process[STORY_TEXT];
+	struct story_limit limit[STORY_LIMITS];
+	/* The process that was at work most, or waited for a core: for which share of its life,
+	 * when that was nearly all of the run; the others together, in cores; how many others lived
+	 * as long; and its nice value. */
+	double busiest_share, busiest_work_ratio, busiest_others_share, busiest_companions,
+		busiest_nice;
+	char busiest_process[STORY_TEXT];
+	/* The process of low priority that was there until the end and waited longest for a core,
+	 * longer than for half of its life: its nice value, and how long. */
+	double starved_nice, starved_s;
+	char starved_process[STORY_TEXT];
+	/* A process that lived to the end and that was started with a limit of its heap, the one
+	 * that held most for it; NAN: there is none. */
+	double heap_limit, heap_held;
+	char heap_option[32], heap_process[STORY_TEXT];
+	struct story_fabric fabric;
+	/* Of the file systems of the job's directories the one that was the fullest, by space and
+	 * by its share: what users may still fill at the end of what they may in all; or, where
+	 * none is left, inodes. */
+	double disk_free_bytes, disk_bytes, disk_free_ratio;
+	double disk_low_bytes; /* the least that was left at a sample */
+	double disk_no_inodes; /* that many there are, and not one is left */
+	char disk_path[STORY_TEXT];
+};
+
+/* Nothing failed, and tasks were killed without a word of their end. */
+static inline bool story_was_killed(const struct story *y)
+{
+	return y->unreported >= 1 && !(y->failed >= 1);
+}
+
+/* Of several that could fail one was the first: it says more than the greatest status of all. */
+static inline bool story_has_first_failure(const struct story *y)
+{
+	return y->could_fail >= 2 && y->failed >= 1 && !(y->ended_together > 0);
+}
+
+#endif

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/summary/summary.h"
+
+#include "report/judging/rules.h"
+#include "report/summary/code.h"
+#include "report/summary/ending.h"
+#include "report/summary/reason.h"
+#include "report/summary/summary_part.h"
+#include "report/summary/waittime.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+int64_t summary_end_ns(const struct run *r, uint32_t node)
+{
+	const struct run_meta *m = run_find_meta(r, node, "monitor.waited_ns");
+	int64_t first = r->nodes[node].first_ns, last = r->nodes[node].last_ns;
+
+	if (!m || m->type != META_INT || m->value <= 0 || m->value > last - first)
+		return last;
+	return last - m->value;
+}
+
+void series_index_add(struct series_index *x, const struct run *r, const struct range *range,
+		      uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t series = range[i].series;
+		const struct metric *m;
+
+		if (!range[i].count || series >= r->nseries)
+			continue;
+		m = &r->metrics[r->series[series].metric].row;
+		if (isnan(x->begin[series]))
+			x->begin[series] = metric_value(m, range[i].first);
+		x->last[series] = metric_value(m, range[i].last);
+		x->max[series] = fmax(x->max[series], metric_value(m, range[i].max));
+		x->min[series] = fmin(x->min[series], metric_value(m, range[i].min));
+		x->sum[series] += range[i].weighted_sum * metric_value(m, 1);
+		x->seconds[series] += range[i].weight;
+	}
+}
+
+int series_index_make(struct series_index *x, const struct run *r, struct err *e)
+{
+	x->begin = malloc((r->nseries + 1) * sizeof *x->begin);
+	x->last = malloc((r->nseries + 1) * sizeof *x->last);
+	x->max = malloc((r->nseries + 1) * sizeof *x->max);
+	x->min = malloc((r->nseries + 1) * sizeof *x->min);
+	x->sum = calloc(r->nseries + 1, sizeof *x->sum);
+	x->seconds = calloc(r->nseries + 1, sizeof *x->seconds);
+	x->next = calloc(r->nseries + 1, sizeof *x->next);
+	x->first = calloc(r->ninstances + 1, sizeof *x->first);
+	if (!x->begin || !x->last || !x->max || !x->min || !x->sum || !x->seconds || !x->next ||
+	    !x->first)
+		return err_set(e, -ENOMEM, "out of memory for the summary of %.300s", r->path);
+	for (uint32_t i = 0; i < r->nseries; i++)
+		x->begin[i] = x->last[i] = x->max[i] = x->min[i] = NAN;
+	for (uint32_t i = r->nseries; i-- > 1;) {
+		uint32_t instance = r->series[i].instance;
+
+		if (instance >= r->ninstances && instance)
+			continue;
+		x->next[i] = x->first[instance];
+		x->first[instance] = i;
+	}
+	return 0;
+}
+
+void series_index_free(struct series_index *x)
+{
+	free(x->begin);
+	free(x->last);
+	free(x->max);
+	free(x->min);
+	free(x->sum);
+	free(x->seconds);
+	free(x->next);
+	free(x->first);
+	*x = (struct series_index){ 0 };
+}
+
+double series_index_last(const struct series_index *x, const struct run *r, uint32_t instance,
+			 uint32_t metric)
+{
+	double found = NAN;
+
+	for (uint32_t i = x->first[instance]; i; i = x->next[i])
+		if (metric && r->series[i].metric == metric && !isnan(x->last[i]))
+			found = x->last[i];
+	return found;
+}
+
+double series_index_grown(const struct series_index *x, const struct run *r, uint32_t instance,
+			  uint32_t metric)
+{
+	double found = NAN;
+
+	for (uint32_t i = x->first[instance]; i; i = x->next[i])
+		if (metric && r->series[i].metric == metric && x->last[i] >= x->begin[i])
+			found = x->last[i] - x->begin[i];
+	return found;
+}
+
+/* Of its series of that metric, by fmax or fmin. */
+static double furthest(const struct series_index *x, const struct run *r, uint32_t instance,
+		       uint32_t metric, const double *of, double (*further)(double, double))
+{
+	double found = NAN;
+
+	for (uint32_t i = x->first[instance]; i; i = x->next[i])
+		if (metric && r->series[i].metric == metric)
+			found = further(found, of[i]);
+	return found;
+}
+
+double series_index_max(const struct series_index *x, const struct run *r, uint32_t instance,
+			uint32_t metric)
+{
+	return furthest(x, r, instance, metric, x->max, fmax);
+}
+
+double series_index_min(const struct series_index *x, const struct run *r, uint32_t instance,
+			uint32_t metric)
+{
+	return furthest(x, r, instance, metric, x->min, fmin);
+}
+
+/* What rules look at: the metrics of expressions, and those of which they tell the time. */
+struct looked_at {
+	struct bytes names, told;
+};
+
+/* Samples miss processes that are short; the totals do not. A peak below the mean tells nothing but
+ * that, unless by so little that it is a steady job. */
+static double peak_beside(double peak, double mean)
+{
+	const double steady = 0.9;
+
+	if (!(peak < mean))
+		return peak;
+	return peak >= steady * mean ? mean : NAN;
+}
+
+static void doubt_peaks(struct summary *s)
+{
+	s->cores_used_peak = peak_beside(s->cores_used_peak, s->cores_used_mean);
+	s->host_cores_used_peak =
+		peak_beside(s->host_cores_used_peak, s->cores_used_mean / fmax(s->nhosts, 1));
+}
+
+static int make_parts(struct summary *s, struct run *r, struct series_index *x,
+		      const struct summary_wish *w, struct err *e)
+{
+	int rc = summary_job_make(s, r, x, e);
+
+	doubt_peaks(s);
+	if (!rc)
+		rc = summary_energy_make(s, r, x, e);
+	if (!rc)
+		rc = summary_nodes_make(s, r, w->compared, e);
+	if (!rc)
+		rc = summary_counters_make(s, r, x, e);
+	if (!rc)
+		rc = summary_mechanisms_make(s, r, e);
+	if (!rc)
+		rc = summary_tasks_make(s, r, e);
+	if (!rc)
+		rc = summary_processes_make(s, r, x, e);
+	if (!rc)
+		rc = waittime_make(&s->waits, r, false, e);
+	if (!rc)
+		rc = summary_growth_make(s, r, x, e);
+	if (!rc)
+		rc = summary_code_make(s, r, w->classes, e);
+	if (!rc)
+		rc = summary_straggler_make(s, r, x, e);
+	if (!rc &&
+	    (summary_holdups_make(s, r) || summary_elsewhere_make(s, r) || summary_story_make(s) ||
+	     summary_phase_make(s, r) || summary_gpus_make(s, r, x) ||
+	     summary_fabric_make(s, r, x) || losses_make(&s->losses, r)))
+		rc = err_set(e, -ENOMEM, "out of memory for the summary of %.300s", r->path);
+	if (rc)
+		return rc;
+	summary_oom_make(s, r, x);
+	summary_lost_make(s, r);
+	summary_death_make(s, r);
+	summary_hang_make(s, r);
+	summary_pauses_make(s, r);
+	summary_busiest_make(s, r, x);
+	summary_heap_make(s, r, x);
+	summary_ending_make(s, r, x);
+	if (summary_account_make(s, r))
+		return err_set(e, -ENOMEM, "out of memory for the summary of %.300s", r->path);
+	return 0;
+}
+
+static int make(struct summary *out, struct run *r, const struct rules *builtin,
+		const struct looked_at *l, const struct summary_wish *w, struct err *e)
+{
+	const char *names = w->all ? NULL : (const char *)l->names.data;
+	struct series_index x = { 0 };
+	int rc;
+
+	*out = (struct summary){ .path = r->path,
+				 .start_utc_ns = r->t0_utc_ns,
+				 .ndamages = r->ndamages };
+	story_init(&out->story);
+	out->verdicts = calloc(SUMMARY_VERDICTS, sizeof *out->verdicts);
+	rc = out->verdicts ? series_index_make(&x, r, e)
+			   : err_set(e, -ENOMEM, "out of memory for the verdicts");
+	if (!rc)
+		rc = summary_metrics_make(out, r, names, (const char *)l->told.data, &x, e);
+	if (!rc)
+		rc = make_parts(out, r, &x, w, e);
+	if (w->public)
+		out->reason = (struct summary_reason){ 0 };
+	reason_find(&out->reason, w->site, builtin);
+	ending_make(out);
+	if (!rc)
+		rules_apply(builtin, out);
+	series_index_free(&x);
+	if (rc)
+		summary_free(out);
+	return rc;
+}
+
+/* What rules look at, and what is compared over nodes. */
+static void look_at(struct looked_at *l, const struct run *r, const struct rules *builtin,
+		    const struct summary_wish *w)
+{
+	bytes_puts(&l->names, summary_kills_metric);
+	bytes_printf(&l->told, "%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s", summary_cores_metric,
+		     summary_waited_metric, summary_threads_metric, summary_blocked_metric,
+		     summary_memory_metric, summary_kills_metric, summary_gpus_metric,
+		     summary_ready_metric, summary_count_metric, summary_node_cores_metric,
+		     summary_steal_metric);
+	rules_metrics(builtin, &l->names, &l->told);
+	if (w->site)
+		rules_metrics(w->site, &l->names, &l->told);
+	if (r->nnodes > 2)
+		summary_compared(&l->names);
+	if (w->compared)
+		bytes_printf(&l->names, "%s%s", l->names.len ? "," : "", w->compared);
+	bytes_u8(&l->told, 0);
+	if (summary_is_short(r) && !l->told.failed)
+		bytes_printf(&l->names, ",%s", (const char *)l->told.data);
+	bytes_u8(&l->names, 0);
+}
+
+int summary_make_as(struct summary *out, struct run *r, const struct summary_wish *w, struct err *e)
+{
+	struct looked_at l = { 0 };
+	struct rules *builtin;
+	int rc = rules_builtin(&builtin, e);
+
+	*out = (struct summary){ 0 };
+	if (rc)
+		return rc;
+	look_at(&l, r, builtin, w);
+	rc = l.names.failed || l.told.failed
+		     ? err_set(e, -ENOMEM, "out of memory for the summary of %.300s", r->path)
+		     : make(out, r, builtin, &l, w, e);
+	if (!rc && w->site)
+		rules_apply(w->site, out);
+	bytes_free(&l.names);
+	bytes_free(&l.told);
+	rules_free(builtin);
+	return rc;
+}
+
+int summary_make(struct summary *out, struct run *r, struct err *e)
+{
+	return summary_make_as(out, r, &(struct summary_wish){ .all = true }, e);
+}
+
+void summary_free(struct summary *s)
+{
+	free(s->metrics);
+	pool_free(&s->names);
+	free(s->nodes);
+	free(s->hosts);
+	free(s->comparisons);
+	hostlist_free(&s->missing);
+	hostlist_free(&s->unsynchronised);
+	free(s->processes);
+	free(s->commands);
+	free(s->tasks);
+	free(s->steps);
+	free(s->mechanism);
+	free(s->growth);
+	free(s->verdicts);
+	timeline_free(&s->timeline);
+	code_free(s->code);
+	waittime_free(s->waits);
+	*s = (struct summary){ 0 };
+}

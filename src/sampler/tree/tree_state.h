@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tree_state.h - what the files of the process tree share; nobody else includes it.
+ *
+ * tree.c: one sample. tree_sums.c: the totals; tree_peak.c: of memory. tree_starts.c,
+ * tree_discover.c: who starts, renamed, ends; tree_bound.c: how many at most; tree_unwaited.c: whom
+ * nobody waits for; tree_cheaper.c: what reports starts, where that costs the job too much.
+ * tree_tasks.c: launchers. tree_series.c: what of it becomes series and instances. tree_walk.c: the
+ * budget of PSS. tree_memory.c: what no resident set has. tree_looks.c: rounds over the threads.
+ * tree_dump.c: what the task iterator tells of processes and threads.
+ */
+#ifndef SONDE_SAMPLER_TREE_TREE_STATE_H
+#define SONDE_SAMPLER_TREE_TREE_STATE_H
+
+#include "sampler/tree/affinity.h"
+#include "sampler/tree/arguments.h"
+#include "sampler/tree/commands.h"
+#include "sampler/tree/connector.h"
+#include "sampler/tree/exits.h"
+#include "sampler/tree/iterator.h"
+#include "sampler/tree/memory_files.h"
+#include "sampler/tree/pages.h"
+#include "sampler/tree/reading.h"
+#include "sampler/tree/tree.h"
+#include "source/job.h"
+#include "source/limits.h"
+#include "source/process.h"
+
+enum {
+	PROMOTED_MAX = 256, /* processes that are series at a time */
+	NAMED_PER_S =
+		200, /* short processes that become instances of their own: so many a second */
+	NAMED_BURST = 2000, /* and so many at once; the others are in their command's totals only */
+	NAMED_ALWAYS_MS = 50,   /* but never one that used this much CPU */
+	GONE_MAX = 256,         /* processes that ended a moment ago */
+	PEAK_MATTERS = 8 << 20, /* bytes of shared pages that a process usually has */
+};
+
+/* Whose child it was, for its own children that end with it. */
+struct gone {
+	pid_t pid, ppid;
+	uint32_t instance;
+	uint64_t ticks; /* when it was found to have ended */
+};
+
+/* A round looks at the threads of every process that ran since the last one, some of them in each
+ * sample. */
+struct looks {
+	struct threads threads;
+	struct affinity *affinity;
+	bool open, complete;             /* complete: in this sample the last one was looked at */
+	bool unsupported[USE_NUMBER_OF]; /* this kernel does not tell */
+	uint64_t rounds;                 /* that began */
+	int64_t began_ns, again_ns;      /* the round; when the next one may begin */
+	int64_t budget_ns, paid_ns;      /* left; until when it was given */
+	int64_t thread_ns;               /* what one took of late */
+	uint32_t left;                   /* of live[], those below it have not had their turn */
+	uint32_t process, thread;        /* whose turn it is; 0: nobody's */
+	uint64_t looked, looked_before;  /* threads so far; when the round began */
+	int said;                        /* how often what they may run on was said */
+	int64_t departed[USE_NUMBER_OF]; /* of processes that are gone */
+};
+
+/* What children had that were gone before their parent, a task's command, was. */
+struct left {
+	pid_t pid; /* of the parent; 0: there are none */
+	bool surely;
+	int64_t children, cpu_ns;
+	struct proc_io io;
+};
+
+/* What one launcher started. */
+struct task {
+	pid_t launcher; /* 0: it has ended, or is gone, and its pid may be another's */
+	int io;
+	struct message reaped; /* what it waited for */
+	pid_t command;         /* that has ended; 0: it runs */
+	int children;          /* enum glance_children, of it */
+	struct left left;
+	struct proc_io io_base, io_now;
+	bool io_known;
+	int64_t parts[PART_NUMBER_OF], attributed_ended_ns;
+	int64_t recorded[RECORDED_NUMBER_OF]; /* by an earlier recorder */
+};
+
+/* What processes that ended may have had more than when they were read last, at the rate at which
+ * they grew then; and what they had. */
+struct growth {
+	int64_t before; /* what all had in the sample before */
+	int64_t processes, had, more;
+};
+
+/* Whether exit records cost the job too much. */
+struct cheaper {
+	bool may, seems, wanted;     /* another mechanism; since it switches tasks often */
+	int64_t since_ns;            /* what was before, the records have told */
+	int64_t started, started_ns; /* processes, when it was judged last */
+};
+
+/* What comes due apart, as struct cadence has it. */
+enum { DUE_STAT, DUE_IO, DUE_FILES, DUE_NUMBER_OF };
+
+/* What no resident set has. */
+struct memory {
+	struct memory_files files;
+	bool files_known;
+	int meminfo;
+	bool huge_present; /* the machine has huge pages of hugetlbfs */
+	int64_t huge_used;
+	int64_t surely_bytes, of_user_bytes, files_bytes; /* the job's, maybe its, what is said */
+	/* The job's, when it was summed up last; in all; the most at a time. */
+	int64_t written, stored, unstored, mapped;
+	uint32_t cursor;
+	uint64_t turn;
+};
+
+/* What the iterator told of a process in the sample `ticks`, its threads summed up. */
+struct task_sum {
+	uint64_t ticks;           /* 0: never */
+	bool first;               /* its first thread was there */
+	uint32_t counted, thread; /* threads, and the last of them in struct dump */
+	uint32_t state, exit_state, flags;
+	pid_t pid;
+	struct task_used used;
+	struct task_process process;
+	/* what was made of its user and system time last, of the process that began then */
+	int64_t user_ns, system_ns;
+	uint64_t start_ns;
+};
+
+struct task_seen {
+	pid_t tid;
+	uint32_t next; /* of its process; 0: none */
+	char state;
+	int64_t use[USE_NUMBER_OF];
+};
+
+struct dump {
+	enum tree_reader reader;
+	struct iterator iterator;
+	bool started, used;     /* used: in this sample */
+	struct task_sum *sum;   /* by row */
+	struct task_seen *seen; /* by thread id; the first is never used */
+	uint32_t nseen, rows, seen_max;
+	int64_t tasks, records; /* of the machine; in this dump so far */
+	uint32_t moved;         /* processes that ran in this sample, so far */
+	char complaint[256];
+};
+
+struct tree {
+	struct reading reading;
+	struct dump dump;
+	struct table table;
+	/* what tells of starts and ends; neither: new pids are looked for */
+	struct exits *exits;
+	struct connector connector;
+	struct cheaper cheaper;
+	struct commands commands;
+	struct sample *sample;
+	int64_t opened_ticks; /* since boot */
+	int64_t opened_ns;
+	pid_t recorder;    /* as the root names it; it may be a descendant */
+	bool launched;     /* launchers wait for what the job starts; else attached */
+	struct task *task; /* in the order of coming; none leaves */
+	uint32_t ntasks, tasks_max;
+	int loadavg;
+	pid_t last_pid;
+	struct unplaced *unplaced; /* found by a scan */
+	uint32_t job_slot, promoted;
+	uint64_t ticks;
+	struct cadence pace;
+	unsigned due; /* enum reading_part: what is read of a process that ran, this time */
+	int64_t due_ns[DUE_NUMBER_OF]; /* when they were due last */
+	uint64_t dues[DUE_NUMBER_OF];  /* samples in which they were */
+	uint64_t reads, first_reads;   /* of processes' files */
+	int64_t files_cpu_ns;          /* what those took in this sample */
+	uint32_t keep_hand;
+	int64_t now_ns, named_left_ns, vanished_ns; /* when a process was found gone; 0: none was */
+	bool follow;                                /* members that nothing tells of are adopted */
+	bool unwatched;                             /* a process runs on without exit records */
+	bool rescan;                                /* records were lost: look for what they told */
+	bool unwaited;          /* children that nobody waited for are not counted in full */
+	int64_t unwaited_ns;    /* CPU of such children in departed_cpu_ns */
+	uint32_t asks;          /* whether one waits for its children, in this sample */
+	uint64_t records, told; /* of starts and ends, anybody's; told: until the last sample */
+	int silent; /* samples in which the connector told nothing, since a pid was given out */
+
+	int64_t max_rss_reaped;
+	int64_t peak_of_one;                  /* of a process, which no sample has seen; 0: none */
+	int64_t live_peak;                    /* processes in a sample */
+	int64_t largest_rss;                  /* of one process, in a sample */
+	struct growth left, missed;           /* since the last sample; the largest between two */
+	int64_t resident;                     /* in the last sample */
+	int64_t unread_ns;                    /* CPU of those that ended and were never read */
+	int64_t recorded[RECORDED_NUMBER_OF]; /* what earlier recorders have of the tasks here */
+
+	int64_t parts[PART_NUMBER_OF]; /* sums of those of the processes in the table */
+
+	/* of processes that are gone */
+	int64_t departed_cpu_ns; /* whose time moved to nobody we see */
+	int64_t attributed_ended_ns;
+	int64_t started, ended, threads_started; /* threads: besides the first of each process */
+	int64_t alive, alive_peak;     /* as starts and ends were told, in the order of time */
+	uint32_t handles, handles_max; /* pidfds that are open, and may be; max 0: not known yet */
+	uint32_t ending; /* rows whose process has ended and whose counts are on their way */
+	uint64_t lost_records;
+	int64_t forks_before, pid_before; /* when the recording began; -1: not known */
+	int64_t taken_before, taken_ns;   /* by interrupts and a hypervisor: ticks when it began;
+					     since, at its end; -1: not known */
+	int64_t started_at_most;          /* -1: not known, or not yet */
+	struct gone gone[GONE_MAX];       /* by pid */
+	struct proc_io departed_io;
+	int64_t departed_minflt, departed_majflt;
+
+	int64_t cpu_ns;          /* the job's, as this sample found it */
+	int64_t reported_cpu_ns; /* what of it was recorded in the last one, at put_ns */
+	int64_t put_ns;          /* 0: none was */
+	int64_t cores;           /* of this machine; 0: others' processes are read */
+	int64_t waited_ns;       /* the same without what only records tell */
+	int64_t unattributed_ns; /* the most of it that no process was known for */
+	/* this sample's sums; counters never go back */
+	int64_t job[JOB_NUMBER_OF];
+	bool job_known[JOB_NUMBER_OF];
+	int64_t peak_rss, peak_pss, peak_pss_at_most, peak_pss_age_ns, samples_with_pss,
+		samples_with_live;
+
+	struct looks looks;
+	struct arguments arguments;
+	struct limits limits; /* the job's */
+	bool limits_known;
+	uint32_t limits_turn;
+	int64_t limits_ns; /* when one was looked at last */
+
+	struct memory memory;
+
+	/* PSS */
+	enum pss pss;
+	double walks_share;
+	int64_t walk_budget_ns, walk_time_ns, walks_ns;
+	int64_t long_walk_ns; /* from when on the next long one may be */
+	uint32_t walk_cursor;
+	struct pages pages;
+	struct pages_estimate *estimate; /* [table.cap], by row */
+	int64_t shared_since_ns;         /* when one came that may share much memory */
+	int64_t samples_sure;            /* of those with PSS */
+	bool paging;                     /* of one that was, at least */
+	bool shares_changed;             /* one was made, or has left */
+	int64_t peak_pages_error_bytes;  /* of the peak; 0: no estimate was in it */
+};
+
+/* Are starts and ends told? */
+static inline bool tree_has_events(const struct tree *t)
+{
+	return t->exits || t->connector.fd > 0;
+}
+
+/* tree_starts.c */
+void starts_step(struct tree *t, bool last);
+/* Take the records of until then; 0: those that are there for sure. */
+void starts_drain(struct tree *t, int64_t until_ns);
+/* Counts of who has ended come in this call or the next, or are not waited for. */
+void starts_end_the_ended(struct tree *t);
+/* A process that was read a moment ago is gone: its records are there by now. */
+void starts_catch_up(struct tree *t);
+struct process *starts_add(struct tree *t, pid_t pid, pid_t ppid, int64_t at_ns);
+void starts_end(struct tree *t, struct process *p, int64_t at_ns);
+/* Exit records hold what interrupts and a hypervisor took, which its CPU clock does not: no thread
+ * of it used more than has passed since that was read. */
+void starts_bound(struct process *p, int64_t at_ns, int64_t cpus);
+
+void io_add(struct proc_io *to, const struct proc_io *io, int sign);
+
+/* tree_discover.c */
+int discover_open(struct tree *t, const struct tree_options *o, struct err *e);
+void discover_close(struct tree *t);
+void discover_step(struct tree *t);
+void discover_all(struct tree *t);
+/* Was a pid given out since this was asked last? */
+bool discover_new_pid(struct tree *t);
+/* Say in the recording whether a mechanism is used, or why not. */
+void discover_say(struct tree *t, const char *mechanism, int bad, const char *why);
+bool discover_is_ours(const struct tree *t, pid_t ppid);
+
+/* tree_tasks.c */
+int tasks_init(struct tree *t, const struct tree_options *o);
+void tasks_close(struct tree *t);
+/* The task that a launcher of this pid has started; NULL: none. */
+struct task *task_of(const struct tree *t, pid_t launcher);
+void tasks_read(struct tree *t);
+/* Of all launchers: what they waited for, and their own input and output. False: not known. */
+void tasks_reaped(const struct tree *t, struct message *sum);
+bool tasks_io(const struct tree *t, struct proc_io *sum);
+/* Has a launcher gone without a word: killed? What it would have waited for nobody tells. */
+bool tasks_lost(const struct tree *t);
+/* Was p, which began at that tick, there when an earlier recorder took its last sample? */
+bool tasks_have_recorded(const struct tree *t, const struct process *p, int64_t start_ticks);
+
+/* tree_status.c */
+/* A process was found: how it ends will be known. */
+void status_watch(struct tree *t, struct process *p);
+/* It has ended: take how. */
+void status_take(struct tree *t, struct process *p);
+void status_forget(struct tree *t, struct process *p);
+/* Labels of its instance: exit_code, or signal and core_dumped. */
+void status_say(struct tree *t, const struct process *p);
+/* Labels of its instance: limit.NAME, where it is not the job's, once for each program; nice, when
+ * it has changed. */
+void status_say_now(struct tree *t, struct process *p);
+/* Each sample one process is asked for its limits again, in turn: it may have set others. */
+void status_turn(struct tree *t);
+
+/* tree_unwaited.c */
+/* p is gone. Did nobody wait for it, since its parent ignores that? */
+bool unwaited_is(struct tree *t, struct process *p);
+/* p was read: what its parent had been given by then. */
+void unwaited_note(struct tree *t, struct process *p);
+/* At the end: do exit records tell of more than was waited for? */
+void unwaited_compare(struct tree *t);
+/* Pids were given out, to whom is not known: may they be children of who ignores their end? */
+void unwaited_suspect(struct tree *t);
+/* Ends are told without their CPU time from now on. */
+void unwaited_changed(struct tree *t);
+/* From now on the totals are lower bounds, but for CPU time where each end tells it. */
+void unwaited_say(struct tree *t);
+/* p, which is gone, goes to its parent's account. */
+void unwaited_count(const struct tree *t, struct process *parent, const struct process *p);
+/* p leaves the table; what its launcher found; and what follows from both, in the end. */
+void unwaited_leaves(struct tree *t, const struct process *p);
+void unwaited_heard(struct task *k, const struct message *m);
+void unwaited_last(struct tree *t);
+/* What /proc/PID/status of its first thread says. */
+void unwaited_reported(struct process *p, bool ignores);
+
+/* tree_cheaper.c */
+void cheaper_init(struct tree *t, bool may);
+/* Its thread switched so often in so many nanoseconds. */
+void cheaper_note(struct tree *t, int64_t switches, int64_t ns);
+void cheaper_step(struct tree *t);
+
+/* tree_bound.c */
+void bound_begin(struct tree *t);
+void bound_end(struct tree *t);
+
+/* tree_series.c */
+void series_put(struct tree *t, struct sample *s);
+void series_ended(struct tree *t, struct process *p, int64_t at_ns);
+void series_last(struct tree *t);
+
+/* tree_sums.c */
+void sums_make(struct tree *t);
+/* Is what was waited for all that the job used, exit records notwithstanding? */
+bool sums_account_stands(const struct tree *t);
+/* Whether what it has more of, or less, may be others' too: of a mapping that it shares, or of the
+ * program that it was forked from. */
+bool sums_may_share(const struct tree *t, const struct process *p);
+/* A process is about to leave the table, and its part the totals. */
+void sums_leave(struct tree *t, const struct process *p);
+
+/* tree_peak.c */
+/* With the PSS of this sample, whose oldest reading is so old; with the sum of resident sets. */
+void peak_raise(struct tree *t, int64_t age_ns);
+void peak_raise_rss(struct tree *t, int64_t resident);
+/* It is gone, and grew to the last, maybe. */
+void peak_ended(struct tree *t, const struct process *p, int64_t at_ns);
+/* VmHWM of a process. */
+void peak_told(struct tree *t, struct process *p, int64_t high_water);
+void peak_take(const struct tree *t, struct tree_totals *out);
+
+/* tree_memory.c */
+/* pid: of the job; 0: it is started later, by who is in its mount namespace as this process is. */
+void memory_open(struct tree *t, pid_t pid);
+void memory_close(struct tree *t);
+void memory_step(struct tree *t, bool last);
+void memory_sum(struct tree *t); /* behind the sums of I/O and of memory's parts */
+/* Huge pages of hugetlbfs: all that the job has, and what of it is one process's. */
+int64_t memory_hugetlb(const struct tree *t);
+int64_t memory_hugetlb_of(const struct tree *t, const struct process *p);
+/* p was read for the first time: has it the same memory as its parent (CLONE_VM)? */
+void memory_lend(struct tree *t, struct process *p);
+/* Who had the memory of others is gone: one of these has it now. */
+void memory_lender_left(struct tree *t, pid_t pid);
+/* Of files in memory, what no process can have mapped: so much at least. */
+int64_t memory_unmapped(const struct tree *t);
+
+/* tree_looks.c */
+int looks_open(struct tree *t); /* 0 or -ENOMEM */
+void looks_close(struct tree *t);
+void looks_step(struct tree *t, bool last);
+/* A process is gone. heir: who its counts go to, NULL when that is not seen. */
+void looks_leave(struct tree *t, struct process *p, struct process *heir);
+
+/* tree_dump.c */
+void dump_open(struct tree *t, enum tree_reader reader);
+void dump_close(struct tree *t);
+/* Before processes are looked at: read all tasks, where that is asked for or is cheaper. */
+void dump_step(struct tree *t);
+/* What was told of p in this sample; NULL: nothing, or nothing that is sure to be of one moment. */
+struct task_sum *dump_of(const struct tree *t, const struct process *p);
+int64_t dump_cpu_ns(const struct task_sum *sum);
+void dump_tell(const struct tree *t, struct task_sum *sum, struct told *told);
+/* Every thread of the job, in this sample. */
+bool dump_has_threads(const struct tree *t);
+/* A thread, in this sample; NULL: not told. */
+const struct task_seen *dump_thread(const struct tree *t, pid_t tid);
+
+/* tree_walk.c */
+void walk_step(struct tree *t);
+/* Memory has changed since it was walked. */
+bool walk_is_outdated(const struct tree *t, const struct process *p);
+bool walk_is_old(const struct tree *t, const struct process *p);
+
+#endif

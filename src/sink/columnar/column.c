@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sink/columnar/column.h"
+
+#include "base/text/escape.h"
+#include "base/text/json.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CELLS_MAX = 1 << 20, ROWS_LEAST = 256 };
+
+static uint32_t room_for(uint32_t ncolumns)
+{
+	uint32_t rows = CELLS_MAX / (ncolumns ? ncolumns : 1);
+
+	rows = rows < ROWS_LEAST ? ROWS_LEAST : rows & ~7U;
+	return rows < COLUMN_PAGE_ROWS ? rows : COLUMN_PAGE_ROWS;
+}
+
+static bool open_column(struct column_page *p, enum column_type type, uint32_t room)
+{
+	p->type = type;
+	p->valid = calloc(room / 8 + 1, 1);
+	if (type == COLUMN_TEXT) {
+		p->code = calloc(room, sizeof(*p->code));
+		p->cache = calloc(COLUMN_CACHE, sizeof(*p->cache));
+		return p->valid && p->code && p->cache;
+	}
+	p->i = calloc(room, sizeof(*p->i));
+	return p->valid && p->i;
+}
+
+int columns_open(struct columns *c, const struct frame_schema *schema, struct err *e)
+{
+	bool good;
+
+	*c = (struct columns){ .schema = schema, .room = room_for(schema->ncolumns) };
+	c->column = calloc(schema->ncolumns + 1u, sizeof(*c->column));
+	good = c->column;
+	for (uint32_t i = 0; i < schema->ncolumns && good; i++)
+		good = open_column(&c->column[i], schema->columns[i].type, c->room);
+	return good ? 0 : err_set(e, -ENOMEM, "out of memory for %u columns", schema->ncolumns);
+}
+
+static int find_code(struct columns *c, struct column_page *p, const char *text, uint32_t *code)
+{
+	struct column_cache *known =
+		&p->cache[((uintptr_t)text ^ (uintptr_t)text >> 8) % COLUMN_CACHE];
+	int rc;
+
+	if (known->text != text || known->stamp != c->stamp) {
+		rc = dictionary_text(&p->texts, text, &known->code);
+		if (rc)
+			return rc;
+		known->text = text;
+		known->stamp = c->stamp;
+	}
+	*code = known->code;
+	return 0;
+}
+
+static int take_texts(struct columns *c, struct column_page *p, const struct cells *cells,
+		      uint32_t row, uint32_t n)
+{
+	const uint8_t *state = cells->state + row;
+	const char *const *text = cells->s + row;
+	uint32_t *code = p->code + c->nrows;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < n && !rc; i++) {
+		code[i] = 0;
+		if (state[i] == STATE_PRESENT)
+			rc = find_code(c, p, text[i], &code[i]);
+	}
+	return rc;
+}
+
+static void take_numbers(const struct columns *c, struct column_page *p, const struct cells *cells,
+			 uint32_t row, uint32_t n)
+{
+	const uint8_t *state = cells->state + row;
+	const int64_t *from = cells->i + row;
+	int64_t *to = p->i + c->nrows;
+
+	for (uint32_t i = 0; i < n; i++)
+		to[i] = state[i] == STATE_PRESENT ? from[i] : 0;
+}
+
+/* n states, at most 8, as bits, the first one lowest. Mostly all are there. */
+static uint8_t bits_of(const uint8_t *state, uint32_t n)
+{
+	static const uint8_t all[8] = {
+		STATE_PRESENT, STATE_PRESENT, STATE_PRESENT, STATE_PRESENT,
+		STATE_PRESENT, STATE_PRESENT, STATE_PRESENT, STATE_PRESENT
+	};
+	unsigned bits = 0;
+
+	if (n == sizeof(all) && !memcmp(state, all, sizeof(all)))
+		return UINT8_MAX;
+	for (uint32_t i = 0; i < n; i++)
+		bits |= (unsigned)(state[i] == STATE_PRESENT) << i;
+	return (uint8_t)bits;
+}
+
+/* A byte at a time, since one that is read and written again for each of its bits takes longer than
+ * all else here. */
+static void take_states(const struct columns *c, struct column_page *p, const uint8_t *state,
+			uint32_t n)
+{
+	for (uint32_t i = 0, some; i < n; i += some) {
+		uint32_t at = c->nrows + i, shift = at % 8;
+		uint8_t bits;
+
+		some = n - i < 8 - shift ? n - i : 8 - shift;
+		bits = bits_of(state + i, some);
+		p->valid[at / 8] |= (uint8_t)(bits << shift);
+		p->nulls += some - (uint32_t)__builtin_popcount(bits);
+	}
+}
+
+static int failed(int rc, struct err *e)
+{
+	if (rc == -EFBIG)
+		return err_set(e, rc,
+			       "the texts of a column take 2 GiB or more: export less of it "
+			       "(--metrics, --from, --until) or as csv");
+	return err_set(e, rc, "out of memory for the texts of a table");
+}
+
+int columns_take(struct columns *c, const struct batch *b, uint32_t *row, struct err *e)
+{
+	uint32_t n = b->nrows - *row;
+	int rc = 0;
+
+	if (n > c->room - c->nrows)
+		n = c->room - c->nrows;
+	c->stamp += !c->schema->texts_stay;
+	for (uint32_t i = 0; i < c->schema->ncolumns && !rc; i++) {
+		struct column_page *p = &c->column[i];
+
+		if (p->type == COLUMN_TEXT)
+			rc = take_texts(c, p, &b->columns[i], *row, n);
+		else
+			take_numbers(c, p, &b->columns[i], *row, n);
+		take_states(c, p, b->columns[i].state + *row, n);
+	}
+	c->nrows += n;
+	*row += n;
+	return rc ? failed(rc, e) : 0;
+}
+
+int columns_batch(struct columns *c, const struct batch *b, int (*full)(void *state, struct err *e),
+		  void *state, struct err *e)
+{
+	uint32_t row = 0;
+	int rc = 0;
+
+	while (row < b->nrows && !rc) {
+		rc = columns_take(c, b, &row, e);
+		if (!rc && c->nrows == c->room)
+			rc = full(state, e);
+	}
+	return rc;
+}
+
+void columns_next_page(struct columns *c)
+{
+	for (uint32_t i = 0; i < c->schema->ncolumns; i++) {
+		memset(c->column[i].valid, 0, c->room / 8 + 1);
+		c->column[i].nulls = 0;
+	}
+	c->nrows = 0;
+}
+
+void columns_empty_dictionaries(struct columns *c)
+{
+	for (uint32_t i = 0; i < c->schema->ncolumns; i++)
+		dictionary_empty(&c->column[i].texts);
+	c->stamp++;
+}
+
+void columns_close(struct columns *c)
+{
+	for (uint32_t i = 0; c->column && i < c->schema->ncolumns; i++) {
+		free(c->column[i].i);
+		free(c->column[i].valid);
+		free(c->column[i].cache);
+		dictionary_free(&c->column[i].texts);
+	}
+	free(c->column);
+	*c = (struct columns){ 0 };
+}
+
+static void put_pair(struct json *j, const char *key, const char *text)
+{
+	json_key(j, key);
+	json_text(j, text ? text : "");
+}
+
+static void put_columns(struct json *j, const char *key, const struct column *c, uint32_t n)
+{
+	json_key(j, key);
+	json_array(j);
+	for (; n; n--, c++) {
+		json_object(j);
+		put_pair(j, "name", c->name);
+		put_pair(j, "unit", c->unit);
+		if (c->kind)
+			put_pair(j, "kind", c->kind);
+		put_pair(j, "help", c->help);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+void columns_describe(struct bytes *out, const struct frame_schema *schema)
+{
+	struct json j = { .out = out };
+
+	json_object(&j);
+	put_pair(&j, "schema", "sonde/columns/1");
+	put_pair(&j, "table", schema->table);
+	if (schema->losses && *schema->losses)
+		put_pair(&j, "losses", schema->losses);
+	put_columns(&j, "columns", schema->columns, schema->ncolumns);
+	put_columns(&j, "metrics", schema->metrics, schema->nmetrics);
+	json_object_end(&j);
+}
+
+void column_name(struct bytes *out, const struct column *c)
+{
+	bytes_reset(out);
+	escape_utf8(out, c->name);
+	bytes_u8(out, '\0');
+}

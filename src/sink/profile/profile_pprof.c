@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * profile_pprof.c - pprof's profile.proto, compressed with gzip: samples with their addresses,
+ * lines and inlined functions, labelled with the process.
+ *
+ * Texts are numbers of a table. A sample's locations are the run's frames, the innermost first.
+ */
+#include "base/text/escape.h"
+#include "sink/gzip.h"
+#include "sink/profile/profile.h"
+#include "sink/protobuf.h"
+#include "sink/text.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Fields of profile.proto. */
+enum {
+	PROFILE_SAMPLE_TYPE = 1,
+	PROFILE_SAMPLE = 2,
+	PROFILE_MAPPING = 3,
+	PROFILE_LOCATION = 4,
+	PROFILE_FUNCTION = 5,
+	PROFILE_STRING = 6,
+	PROFILE_TIME_NS = 9,
+	PROFILE_DURATION_NS = 10,
+	PROFILE_PERIOD_TYPE = 11,
+	PROFILE_PERIOD = 12,
+};
+enum { VALUE_TYPE = 1, VALUE_UNIT = 2 };
+enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE = 2, SAMPLE_LABEL = 3 };
+enum { LABEL_KEY = 1, LABEL_TEXT = 2 };
+enum { MAPPING_ID = 1, MAPPING_FILE = 5, MAPPING_BUILD_ID = 6, MAPPING_HAS_FUNCTIONS = 7 };
+enum { LOCATION_ID = 1, LOCATION_MAPPING = 2, LOCATION_ADDRESS = 3, LOCATION_LINE = 4 };
+enum { LINE_FUNCTION = 1, LINE_NUMBER = 2 };
+enum { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3, FUNCTION_FILE = 4 };
+enum { INLINED_MAX = 64, SAMPLE_DEEP = 10000 };
+
+/* The strings that are always there, and their numbers. */
+static const char *const words[] = { "", "samples", "count", "cpu", "nanoseconds", "process" };
+enum { WORD_NONE, WORD_SAMPLES, WORD_COUNT, WORD_CPU, WORD_NANOSECONDS, WORD_PROCESS, WORDS };
+
+struct pprof {
+	const struct profile_data *d;
+	struct bytes out, message, inner;
+	uint64_t strings; /* given so far */
+	FILE *to;
+};
+
+static uint64_t string_put(struct pprof *p, const char *text)
+{
+	bytes_reset(&p->inner);
+	escape_utf8(&p->inner, text);
+	protobuf_message(&p->out, PROFILE_STRING, &p->inner);
+	return p->strings++;
+}
+
+static int flush(struct pprof *p, struct err *e)
+{
+	p->out.failed |= p->message.failed || p->inner.failed;
+	return text_flush(&p->out, p->to, TEXT_BLOCK, e);
+}
+
+static void value_type_put(struct pprof *p, unsigned field, uint64_t type, uint64_t unit)
+{
+	protobuf_number(&p->inner, VALUE_TYPE, type);
+	protobuf_number(&p->inner, VALUE_UNIT, unit);
+	protobuf_message(&p->out, field, &p->inner);
+}
+
+static int mappings_put(struct pprof *p, struct err *e)
+{
+	const struct run *r = p->d->stacks->run;
+	int rc = 0;
+
+	for (uint32_t i = 1; i < r->nmodules && !rc; i++) {
+		uint64_t path = string_put(p, r->modules[i].path);
+		uint64_t build_id = string_put(p, r->modules[i].build_id);
+
+		protobuf_number(&p->message, MAPPING_ID, i);
+		protobuf_number(&p->message, MAPPING_FILE, path);
+		protobuf_number(&p->message, MAPPING_BUILD_ID, build_id);
+		protobuf_number(&p->message, MAPPING_HAS_FUNCTIONS, 1);
+		protobuf_message(&p->out, PROFILE_MAPPING, &p->message);
+		rc = flush(p, e);
+	}
+	return rc;
+}
+
+/* A function is one of a source file: each frame has its own, so that none is given another's. */
+static int function_put(struct pprof *p, uint32_t frame, const char *shown, struct err *e)
+{
+	const struct run_frame *f = &p->d->stacks->run->frames[frame];
+	uint64_t name = string_put(p, *f->function ? f->function : shown);
+	uint64_t file = *f->file ? string_put(p, f->file) : WORD_NONE;
+
+	protobuf_number(&p->message, FUNCTION_ID, frame + 1u);
+	protobuf_number(&p->message, FUNCTION_NAME, name);
+	protobuf_number(&p->message, FUNCTION_SYSTEM_NAME, name);
+	protobuf_number(&p->message, FUNCTION_FILE, file);
+	protobuf_message(&p->out, PROFILE_FUNCTION, &p->message);
+	return flush(p, e);
+}
+
+static int location_put(struct pprof *p, uint32_t frame, struct err *e)
+{
+	const struct run *r = p->d->stacks->run;
+	uint32_t at = frame, n = 0;
+
+	protobuf_number(&p->message, LOCATION_ID, frame + 1u);
+	if (r->frames[frame].module)
+		protobuf_number(&p->message, LOCATION_MAPPING, r->frames[frame].module);
+	protobuf_number(&p->message, LOCATION_ADDRESS, r->frames[frame].address);
+	do {
+		protobuf_number(&p->inner, LINE_FUNCTION, at + 1u);
+		protobuf_number(&p->inner, LINE_NUMBER, r->frames[at].line);
+		protobuf_message(&p->message, LOCATION_LINE, &p->inner);
+		at = r->frames[at].outer;
+	} while (at && at < r->nframes && ++n < INLINED_MAX);
+	protobuf_message(&p->out, PROFILE_LOCATION, &p->message);
+	return flush(p, e);
+}
+
+/* Every frame is a function and a location, whether a sample has it or not: 0 is what is not known.
+ */
+static int frames_put(struct pprof *p, struct err *e)
+{
+	const struct stacks *s = p->d->stacks;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < s->run->nframes && !rc; i++) {
+		rc = function_put(p, i, stacks_function_of(s, i)->shown, e);
+		if (!rc)
+			rc = location_put(p, i, e);
+	}
+	return rc;
+}
+
+static void sample_locations_put(struct pprof *p, uint32_t stack)
+{
+	const struct run_stack *stacks = p->d->stacks->run->stacks;
+	uint32_t n = 0;
+
+	do {
+		bytes_varint(&p->inner, stacks[stack].frame + 1u);
+		stack = stacks[stack].parent;
+	} while (stack && ++n < SAMPLE_DEEP);
+	protobuf_message(&p->message, SAMPLE_LOCATION, &p->inner);
+}
+
+static int samples_put(struct pprof *p, struct err *e)
+{
+	const struct stacks_cells *c = &p->d->places;
+	uint64_t *name = calloc(c->ngroups + 1u, sizeof *name);
+	int rc = name ? 0 : err_set(e, -ENOMEM, "out of memory");
+
+	for (uint32_t i = 0; i < c->ngroups && name; i++)
+		name[i] = string_put(p, c->groups[i].name);
+	for (uint32_t i = 0; i < c->n && name && !rc; i++) {
+		const struct stacks_cell *cell = &c->cell[i];
+
+		sample_locations_put(p, cell->place);
+		bytes_varint(&p->inner, (uint64_t)fmin(round((double)cell->samples), 1e18));
+		bytes_varint(&p->inner, (uint64_t)fmin(round((double)cell->value * 1e9), 1e18));
+		protobuf_message(&p->message, SAMPLE_VALUE, &p->inner);
+		protobuf_number(&p->inner, LABEL_KEY, WORD_PROCESS);
+		protobuf_number(&p->inner, LABEL_TEXT, name[cell->group]);
+		protobuf_message(&p->message, SAMPLE_LABEL, &p->inner);
+		protobuf_message(&p->out, PROFILE_SAMPLE, &p->message);
+		rc = flush(p, e);
+	}
+	free(name);
+	return rc;
+}
+
+/* When it was, and how often a thread was looked at. */
+static void head_put(struct pprof *p)
+{
+	const struct stacks *s = p->d->stacks;
+	double period_s = s->samples > 0 ? s->total / s->samples : 0;
+	int64_t last_ns = s->run->t0_utc_ns;
+
+	for (uint32_t i = 1; i < s->run->nnodes; i++) {
+		int64_t at = run_utc_ns(s->run, i, s->run->nodes[i].last_ns);
+
+		last_ns = at > last_ns ? at : last_ns;
+	}
+	for (size_t i = 0; i < WORDS; i++)
+		string_put(p, words[i]);
+	value_type_put(p, PROFILE_SAMPLE_TYPE, WORD_SAMPLES, WORD_COUNT);
+	value_type_put(p, PROFILE_SAMPLE_TYPE, WORD_CPU, WORD_NANOSECONDS);
+	value_type_put(p, PROFILE_PERIOD_TYPE, WORD_CPU, WORD_NANOSECONDS);
+	protobuf_number(&p->out, PROFILE_PERIOD, (uint64_t)fmin(period_s * 1e9, 1e18));
+	protobuf_number(&p->out, PROFILE_TIME_NS, (uint64_t)s->run->t0_utc_ns);
+	protobuf_number(&p->out, PROFILE_DURATION_NS, (uint64_t)(last_ns - s->run->t0_utc_ns));
+}
+
+static int all_put(struct pprof *p, struct err *e)
+{
+	int rc;
+
+	head_put(p);
+	rc = mappings_put(p, e);
+	if (!rc)
+		rc = frames_put(p, e);
+	if (!rc)
+		rc = samples_put(p, e);
+	return rc ? rc : text_flush(&p->out, p->to, 0, e);
+}
+
+static int pprof_write(const struct profile_data *d, FILE *out, struct err *e)
+{
+	struct pprof p = { .d = d, .to = gzip_open(out) };
+	int rc = p.to ? all_put(&p, e) : err_set(e, -ENOMEM, "out of memory");
+
+	if (p.to && fclose(p.to) && !rc)
+		rc = err_set(e, -errno, "%s", strerror(errno));
+	bytes_free(&p.out);
+	bytes_free(&p.message);
+	bytes_free(&p.inner);
+	return rc;
+}
+
+const struct profile profile_pprof = {
+	.name = "pprof",
+	.file = "stacks.pb.gz",
+	.write = pprof_write,
+};

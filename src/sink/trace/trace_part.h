@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * trace_part.h - what the parts of a trace share: the run on the trace's clock, groups and rows.
+ *
+ * Private to sink/trace*.c. A node has GROUPS_OF_NODE groups: its own, and one for each domain of
+ * the things on it; domains beyond that share the last.
+ */
+#ifndef SONDE_SINK_TRACE_TRACE_PART_H
+#define SONDE_SINK_TRACE_TRACE_PART_H
+
+#include "core/frame/derive.h"
+#include "sink/trace/trace.h"
+
+enum { GROUPS_OF_NODE = 64 };
+
+struct trace {
+	struct run *run;
+	int64_t min_ns;
+	int64_t utc0_ns;           /* the trace's begin */
+	int64_t from_ns, until_ns; /* the window, since then */
+	bool has_counters;
+	struct derive derive;
+	uint32_t *rank;              /* [nnodes] of run_host_name */
+	const struct phases *phases; /* borrowed; or NULL */
+	const char *domain[GROUPS_OF_NODE];
+	uint32_t ndomains;  /* 0: the node itself, 1: its phases */
+	uint8_t *domain_of; /* [ninstances] */
+	uint32_t *next_row; /* of each group; 0: it has no name yet */
+	uint8_t *named;     /* [derive.plan.ncells]: counters */
+
+	/* While writing. */
+	const struct trace_format *format;
+	void *state;
+	FILE *file;
+	struct bytes out;
+	struct trace_count *count;
+};
+
+/* ns since the trace began of a node's monotonic instant. */
+int64_t trace_time(const struct trace *t, uint32_t node, int64_t mono_ns);
+/* The group of an instance, or, 0, of the node itself, which is named when it is new. */
+uint32_t trace_group(struct trace *t, uint32_t node, uint32_t instance);
+/* Of the whole run, before all others. */
+uint32_t trace_loss_group(struct trace *t);
+uint32_t trace_phase_group(struct trace *t, uint32_t node);
+uint32_t trace_add_row(struct trace *t, uint32_t group, const char *name);
+/* An instance's name, with its process id if it has one. Returns out. */
+const char *trace_title(const struct trace *t, uint32_t instance, char *out, size_t size);
+/* Give what was made to the file, when it is enough. 0 or -errno. */
+int trace_flush(struct trace *t, struct err *e);
+
+/* Losses, marks, phases, spans and processes. 0 or -errno. */
+int trace_losses(struct trace *t, struct err *e);
+int trace_marks(struct trace *t, struct err *e);
+int trace_phases(struct trace *t, struct err *e);
+int trace_spans(struct trace *t, struct err *e);
+int trace_processes(struct trace *t, struct err *e);
+/* Samples of stacks, where the format has a place for them. 0 or -errno. */
+int trace_samples(struct trace *t, struct err *e);
+
+#endif

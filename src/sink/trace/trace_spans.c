@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* trace_spans.c - spans on their tracks: those that are events, and those stored in packs, merged
+ * by their begin. Of packs so many are held as overlap each other in time. */
+#include "sink/trace/trace_lane.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The spans of one track that are on their way. */
+struct feed {
+	struct run_span *span;
+	size_t at, n, cap;
+};
+
+static struct run_span *feed_room(struct feed *f, size_t more)
+{
+	if (f->at) {
+		memmove(f->span, f->span + f->at, (f->n - f->at) * sizeof *f->span);
+		f->n -= f->at;
+		f->at = 0;
+	}
+	if (f->n + more > f->cap) {
+		size_t cap = f->n + more + f->n / 2;
+		struct run_span *moved = reallocarray(f->span, cap, sizeof *moved);
+
+		if (!moved)
+			return NULL;
+		f->span = moved;
+		f->cap = cap;
+	}
+	return f->span + f->n;
+}
+
+static bool comes_before(const struct run_span *x, const struct run_span *y)
+{
+	return x->begin_ns != y->begin_ns ? x->begin_ns < y->begin_ns : x->end_ns > y->end_ns;
+}
+
+static int by_begin(const void *a, const void *b)
+{
+	return comes_before(b, a) - comes_before(a, b);
+}
+
+/* What a thread did is nearly in order: a span comes behind those that it holds. */
+static void feed_sort(struct feed *f, size_t from)
+{
+	size_t moves = 8 * (f->n - f->at);
+
+	for (size_t i = from > f->at ? from : f->at + 1; i < f->n; i++) {
+		struct run_span s = f->span[i];
+		size_t k = i;
+
+		for (; k > f->at && moves && comes_before(&s, &f->span[k - 1]); k--, moves--)
+			f->span[k] = f->span[k - 1];
+		f->span[k] = s;
+		if (!moves) {
+			qsort(f->span + f->at, f->n - f->at, sizeof s, by_begin);
+			return;
+		}
+	}
+}
+
+/* In which order tracks come: by their rank, those without one last, and as they came. */
+struct places {
+	const struct run *r;
+	uint32_t *of; /* [ninstances] */
+};
+
+struct spans {
+	struct trace *t;
+	const uint32_t *place;
+	struct lane lane;
+	struct feed feed;
+	uint32_t *event, nevents; /* of run.spans, by track */
+	uint32_t *pack, npacks;   /* of run.packs, by track and begin */
+	struct err *e;
+};
+
+static int put_span(struct spans *x, const struct run_span *s)
+{
+	struct trace *t = x->t;
+	struct notes notes;
+	struct trace_slice slice = { .group = trace_group(t, s->node, s->track),
+				     .begin_ns = trace_time(t, s->node, s->begin_ns),
+				     .category = "span",
+				     .name = s->name ? s->name : "" };
+
+	notes.n = 0;
+	notes_text(&notes, "detail", s->detail);
+	slice.end_ns = trace_end_of(t, s->node, s->end_ns, &notes);
+	return lane_put(&x->lane, t, &slice, &notes, x->e);
+}
+
+/* Those that nothing to come can stand in front of. */
+static int put_before(struct spans *x, int64_t horizon_ns)
+{
+	struct feed *f = &x->feed;
+	int rc = 0;
+
+	while (f->at < f->n && f->span[f->at].begin_ns < horizon_ns && !rc)
+		rc = put_span(x, &f->span[f->at++]);
+	return rc;
+}
+
+static int take_pack(struct spans *x, uint32_t pack)
+{
+	const struct run_span *span;
+	int n = x->t->run->unpack(x->t->run, pack, &span, x->e);
+	struct run_span *to;
+	size_t from;
+
+	if (n <= 0)
+		return n;
+	to = feed_room(&x->feed, (size_t)n);
+	if (!to)
+		return trace_no_memory(x->e);
+	memcpy(to, span, (size_t)n * sizeof *to);
+	from = x->feed.n;
+	x->feed.n += (size_t)n;
+	feed_sort(&x->feed, from);
+	return 0;
+}
+
+/* Whether nothing of it is in the window. */
+static bool is_outside(const struct trace *t, const struct run_pack *p)
+{
+	return trace_time(t, p->node, p->first_ns) >= t->until_ns ||
+	       trace_time(t, p->node, p->last_ns) < t->from_ns;
+}
+
+static int put_packs(struct spans *x, const uint32_t *pack, uint32_t n)
+{
+	const struct run_pack *packs = x->t->run->packs;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < n && !rc; i++) {
+		rc = put_before(x, packs[pack[i]].first_ns);
+		if (!rc && !is_outside(x->t, &packs[pack[i]]))
+			rc = take_pack(x, pack[i]);
+	}
+	return rc;
+}
+
+static bool same_track(uint32_t node, uint32_t track, uint32_t of_node, uint32_t of_track)
+{
+	return node == of_node && track == of_track;
+}
+
+/* All of one track, which is that of the next event or pack, whichever comes first. */
+static int put_track(struct spans *x, uint32_t node, uint32_t track)
+{
+	struct run *r = x->t->run;
+	char title[TITLE_MAX];
+	uint32_t n = 0;
+	int rc;
+
+	lane_begin(&x->lane, track && track < r->ninstances
+				     ? trace_title(x->t, track, title, sizeof title)
+				     : "spans");
+	x->feed.at = x->feed.n = 0;
+	for (; x->nevents; x->event++, x->nevents--) {
+		const struct run_span *s = &r->spans[*x->event];
+		struct run_span *to;
+
+		if (!same_track(s->node, s->track, node, track))
+			break;
+		to = feed_room(&x->feed, 1);
+		if (!to)
+			return trace_no_memory(x->e);
+		*to = *s;
+		x->feed.n++;
+	}
+	while (n < x->npacks &&
+	       same_track(r->packs[x->pack[n]].node, r->packs[x->pack[n]].track, node, track))
+		n++;
+	rc = put_packs(x, x->pack, n);
+	x->pack += n;
+	x->npacks -= n;
+	return rc ? rc : put_before(x, INT64_MAX);
+}
+
+static int put_tracks(struct spans *x)
+{
+	const struct run *r = x->t->run;
+	int rc = 0;
+
+	while ((x->nevents || x->npacks) && !rc) {
+		const struct run_span *s = &r->spans[x->nevents ? *x->event : 0];
+		const struct run_pack *p = x->npacks ? &r->packs[*x->pack] : NULL;
+
+		if (!p || (x->nevents &&
+			   (s->node < p->node ||
+			    (s->node == p->node && x->place[s->track] <= x->place[p->track]))))
+			rc = put_track(x, s->node, s->track);
+		else
+			rc = put_track(x, p->node, p->track);
+	}
+	return rc;
+}
+
+static int events_by_track(const void *a, const void *b, void *ctx)
+{
+	const struct places *p = ctx;
+	const struct run_span *x = p->r->spans + *(const uint32_t *)a;
+	const struct run_span *y = p->r->spans + *(const uint32_t *)b;
+
+	if (x->node != y->node)
+		return x->node < y->node ? -1 : 1;
+	if (x->track != y->track)
+		return p->of[x->track] < p->of[y->track] ? -1 : 1;
+	return by_begin(x, y);
+}
+
+static int packs_by_track(const void *a, const void *b, void *ctx)
+{
+	const struct places *p = ctx;
+	const struct run_pack *x = p->r->packs + *(const uint32_t *)a;
+	const struct run_pack *y = p->r->packs + *(const uint32_t *)b;
+
+	if (x->node != y->node)
+		return x->node < y->node ? -1 : 1;
+	if (x->track != y->track)
+		return p->of[x->track] < p->of[y->track] ? -1 : 1;
+	return (x->first_ns > y->first_ns) - (x->first_ns < y->first_ns);
+}
+
+static unsigned long rank_of(const struct run *r, uint32_t track)
+{
+	const char *rank = track ? run_label(r, track, "rank") : NULL;
+
+	return rank ? strtoul(rank, NULL, 10) : ULONG_MAX;
+}
+
+static int by_rank(const void *a, const void *b, void *run)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	unsigned long m = rank_of(run, x), n = rank_of(run, y);
+
+	if (m != n)
+		return m < n ? -1 : 1;
+	return (x > y) - (x < y);
+}
+
+/* first .. first + n - 1, sorted; most recordings have them in order. NULL: out of memory. */
+static uint32_t *sorted(uint32_t first, uint32_t n,
+			int (*compare)(const void *, const void *, void *), void *ctx)
+{
+	uint32_t *id = calloc(n + 1u, sizeof *id);
+	bool ordered = true;
+
+	for (uint32_t i = 0; id && i < n; i++) {
+		id[i] = first + i;
+		ordered &= !i || compare(&id[i - 1], &id[i], ctx) <= 0;
+	}
+	if (id && !ordered)
+		qsort_r(id, n, sizeof *id, compare, ctx);
+	return id;
+}
+
+static bool places_find(struct places *p, struct run *r)
+{
+	uint32_t *id = sorted(0, r->ninstances, by_rank, r);
+
+	p->r = r;
+	p->of = id ? calloc(r->ninstances + 1u, sizeof *p->of) : NULL;
+	for (uint32_t i = 0; p->of && i < r->ninstances; i++)
+		p->of[id[i]] = i;
+	free(id);
+	return p->of != NULL;
+}
+
+int trace_spans(struct trace *t, struct err *e)
+{
+	struct run *r = t->run;
+	uint32_t nevents = r->nspans ? r->nspans - 1 : 0;
+	struct places places;
+	bool placed = places_find(&places, r);
+	uint32_t *event = placed ? sorted(1, nevents, events_by_track, &places) : NULL;
+	uint32_t *pack = placed ? sorted(0, r->npacks, packs_by_track, &places) : NULL;
+	struct spans x = { .t = t,
+			   .place = places.of,
+			   .lane = { .nested = true },
+			   .event = event,
+			   .nevents = nevents,
+			   .pack = pack,
+			   .npacks = r->npacks,
+			   .e = e };
+	int rc = event && pack ? put_tracks(&x) : trace_no_memory(e);
+
+	lane_free(&x.lane);
+	free(x.feed.span);
+	free(event);
+	free(pack);
+	free(places.of);
+	return rc;
+}

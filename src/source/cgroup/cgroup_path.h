@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cgroup_path.h - the paths of control groups: in /proc/PID/cgroup, below a mount, and what their
+ * names tell, cgroups(7).
+ *
+ * Texts are hostile and NUL-terminated. Names of batch systems are a hint and no more:
+ * nothing is found by them but which ancestor is called the job's.
+ */
+#ifndef SONDE_SOURCE_CGROUP_CGROUP_PATH_H
+#define SONDE_SOURCE_CGROUP_CGROUP_PATH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { CGROUP_PATH_SIZE = 1024 };
+
+/* A line of /proc/PID/cgroup: "4:cpu,cpuacct:/a/b"; version 2 is "0::/a/b". */
+struct cgroup_line {
+	const char *controllers; /* in the text, up to a colon */
+	char path[CGROUP_PATH_SIZE];
+};
+/* The next one that has a path that fits and begins with '/', and *text behind it; false at the
+ * end. */
+bool cgroup_line_next(const char **text, struct cgroup_line *out);
+
+/* Is word one of the words of list, "cpu,cpuacct", up to its end, a colon or a newline? */
+bool cgroup_list_has(const char *list, const char *word);
+/* Where the process is in the hierarchy of a version 1 controller; "": in that of version 2. False
+ * when the text has no such line with a path that fits and begins with '/'. */
+bool cgroup_path_find(const char *text, const char *controller, char out[CGROUP_PATH_SIZE]);
+/* Is the open directory, of a hierarchy of this version, the group of the whole machine? */
+bool cgroup_is_whole_machine(int dir, int version);
+/* The part of path that is below a mount of root, without a slash before it; NULL when it is not
+ * below. Both are relative to the reader's cgroup namespace and may begin with "/..". */
+const char *cgroup_path_below(const char *root, const char *path);
+
+enum cgroup_level { LEVEL_SLICE, LEVEL_JOB, LEVEL_STEP, LEVEL_TASK, LEVELS };
+extern const char *const cgroup_level_names[LEVELS];
+
+/* Cut what belongs to one of a step's tasks: the rest is what they have in common. */
+void cgroup_path_to_step(char *path);
+/* Cut what is below the batch job, where the path names one. */
+void cgroup_path_to_job(char *path);
+
+/* What a batch system's names say the group is, LEVEL_SLICE when nothing. *job: how much of the
+ * path is the batch job; 0 when no part is. */
+enum cgroup_level cgroup_path_level(const char *path, size_t *job);
+
+#endif

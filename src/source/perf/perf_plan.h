@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * perf_plan.h - which events are counted together: the groups that were asked for, cut into sets
+ * that fit the CPU's counters.
+ *
+ * The events of a set run at the same time or not at all, so that their ratios hold. Pure: opens
+ * nothing.
+ */
+#ifndef SONDE_SOURCE_PERF_PERF_PLAN_H
+#define SONDE_SOURCE_PERF_PERF_PLAN_H
+
+#include "source/perf/perf_table.h"
+
+enum { PERF_SETS_MAX = 64 };
+
+struct perf_set {
+	const struct perf_group *group;
+	uint32_t nth; /* of its group, from 1 */
+	uint32_t n;
+	uint8_t event[PERF_GROUP_EVENTS_MAX]; /* in group->event */
+	uint32_t counters;                    /* it takes */
+};
+
+struct perf_plan {
+	struct perf_set set[PERF_SETS_MAX];
+	uint32_t n;
+};
+
+struct perf_budget {
+	uint32_t counters; /* general ones of a CPU */
+	bool watchdog;     /* the kernel's own takes the cycles counter, or a general one */
+};
+
+/* groups: "auto", "all", or names with commas between them, in any case of letters; those that the
+ * table does not know are passed over. 0, or -E2BIG when there are too many sets. */
+int perf_plan_make(struct perf_plan *plan, const struct perf_table *t, const char *groups,
+		   const struct perf_budget *budget);
+/* The next of these words, in lower case; false at the end. */
+bool perf_groups_next(const char **groups, char name[PERF_NAME_MAX]);
+bool perf_groups_known(const struct perf_table *t, const char *name);
+
+static inline const struct perf_event *perf_set_event(const struct perf_set *s, uint32_t i)
+{
+	return &s->group->event[s->event[i]];
+}
+
+/* Whether it is of the core's own counters, of the kernel's, or of a device in sysfs. */
+enum perf_place { PERF_CORE, PERF_KERNEL, PERF_DEVICE };
+enum perf_place perf_event_place(const struct perf_event *ev);
+
+#endif

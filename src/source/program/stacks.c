@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stacks.c - CPU time by code: samples of the job's stacks, which the helper sonde-unwind
+ * (src/unwind/) turns into frames. What it answers becomes events of the recording as it comes. */
+#include "base/clock.h"
+#include "base/text/number.h"
+#include "source/perf/perf_permission.h"
+#include "source/perf/perf_where.h"
+#include "source/program/stacks_helper.h"
+#include "source/program/stacks_take.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { RESTARTS_MAX = 4, LOCK_KB = 516 };
+static const int64_t ASK_NS = NS_PER_S, ASK_IN_ROUNDS_NS = NS_PER_S / 4;
+
+enum { SAMPLES, LOST, CUT, LOST_WAY, UNSAMPLED, UNSAMPLED_CPU, CPU, RESIDENT, MONITORED };
+
+static const struct metric metrics[] = {
+	[SAMPLES] = { "job.stack_samples", .unit = UNIT_COUNT, .kind = KIND_COUNTER,
+		      .over_nodes = COMBINE_SUM, .label = "Stack samples",
+		      .help = "Samples of the stacks of the job's threads while they ran in user "
+			      "mode." },
+	[LOST] = { "job.stack_samples_lost", .unit = UNIT_COUNT, .kind = KIND_COUNTER,
+		   .over_nodes = COMBINE_SUM, .label = "Stack samples lost",
+		   .help = "Samples and other records that the kernel or Sonde had no room for." },
+	[CUT] = { "job.stack_samples_cut", .unit = UNIT_COUNT, .kind = KIND_COUNTER,
+		  .over_nodes = COMBINE_SUM, .label = "Stack samples cut",
+		  .help = "Stack samples of which the outer part is missing: more than is copied "
+			  "of a stack, or than 127 frames." },
+	[LOST_WAY] = { "job.stack_samples_lost_way", .unit = UNIT_COUNT, .kind = KIND_COUNTER,
+		       .over_nodes = COMBINE_SUM, .label = "Stack samples without all callers",
+		       .help = "Stack samples in which the caller of a frame could not be found." },
+	[UNSAMPLED] = { "job.stack_threads_unsampled", .unit = UNIT_COUNT, .kind = KIND_COUNTER,
+			.over_nodes = COMBINE_SUM, .label = "Threads without stack samples",
+			.help = "Threads that ended before they were sampled, where threads are "
+				"sampled in rounds." },
+	[UNSAMPLED_CPU] = { "job.stack_threads_unsampled_seconds", .unit = UNIT_SECONDS,
+			    .div = 1000000000, .kind = KIND_COUNTER, .over_nodes = COMBINE_SUM,
+			    .label = "CPU of threads without stack samples",
+			    .help = "User CPU time of threads that ended before they were sampled, "
+				    "where threads are sampled in rounds." },
+	[CPU] = { "monitor.unwind_cpu_seconds", .unit = UNIT_SECONDS, .div = 1000000000,
+		  .kind = KIND_COUNTER, .over_nodes = COMBINE_SUM,
+		  .label = "CPU of Sonde's unwinding helper",
+		  .help = "CPU time of the helper that turns stacks into frames; it is not part of "
+			  "the recorder's." },
+	[RESIDENT] = { "monitor.unwind_resident_bytes", .unit = UNIT_BYTES, .kind = KIND_GAUGE,
+		       .over_nodes = COMBINE_MAX, .label = "RSS of Sonde's unwinding helper",
+		       .help = "Resident set size of the helper that turns stacks into frames; it is "
+			       "not part of the recorder's." },
+};
+_Static_assert(sizeof metrics / sizeof metrics[0] == MONITORED, "a row for every index");
+
+struct stacks {
+	const struct source_env *env;
+	struct stacks_rings rings;
+	struct stacks_helper helper;
+	struct stacks_taken taken;
+	struct stacks_turns turns;
+	int32_t left_out[STACKS_LEFT_OUT_MAX]; /* for helpers to come */
+	uint32_t nleft_out, slot, restarts, blameless;
+	struct stacks_file refused[STACKS_REFUSED_MAX]; /* that helpers died of */
+	uint32_t nrefused;
+	int64_t asked_ns, missed;  /* missed: tasks that are not sampled, */
+	int64_t barred;            /* those of them that the helper was refused */
+	int64_t before[MONITORED]; /* of helpers that are gone */
+	bool over;
+};
+
+/* ---- the helper ---- */
+
+static void take(struct stacks *k, struct sample *s)
+{
+	if (k->helper.page)
+		stacks_take(&k->taken, k->helper.page, &k->env->job, s);
+}
+
+static int64_t figure(const struct stacks *k, int which)
+{
+	const struct stacks_page *p = k->helper.page;
+	const int64_t own[MONITORED] = { [SAMPLES] = p ? p->samples : 0,
+					 [LOST] = p ? p->lost : 0,
+					 [CUT] = p ? p->cut : 0,
+					 [LOST_WAY] = p ? p->lost_way : 0,
+					 [UNSAMPLED] = p ? p->rounds.unsampled : 0,
+					 [UNSAMPLED_CPU] = p ? p->rounds.unsampled_ns : 0,
+					 [CPU] = p ? p->cpu_ns : 0 };
+	int64_t sum = k->before[which];
+
+	number_add(&sum, own[which] > 0 ? own[which] : 0);
+	return sum;
+}
+
+static void stop_helper(struct stacks *k, struct sample *s)
+{
+	const struct stacks_page *p = k->helper.page;
+	int64_t cpu_ns = p && p->cpu_ns > 0 ? p->cpu_ns : 0;
+
+	for (int i = 0; i < RESIDENT; i++)
+		k->before[i] = figure(k, i);
+	if (stacks_helper_stop(&k->helper))
+		number_add(&s->told_cpu_ns, cpu_ns);
+}
+
+static void give_up(struct stacks *k, struct sample *s, const char *why)
+{
+	char text[200];
+
+	stop_helper(k, s);
+	stacks_rings_close(&k->rings);
+	k->over = true;
+	snprintf(text, sizeof text, "sampled until %.180s", why);
+	sample_meta_text(s, "stacks.note", text);
+}
+
+/* The names of the files, as many as there is room for. */
+static void say_refused(const struct stacks *k, struct sample *s)
+{
+	char text[400] = "";
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < k->nrefused; i++) {
+		const char *slash = strrchr(k->refused[i].path, '/');
+		const char *name = slash ? slash + 1 : k->refused[i].path;
+
+		if (n + strlen(name) + 3 > sizeof text)
+			break;
+		n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", i ? ", " : "", name);
+	}
+	sample_meta_int(s, "stacks.files_left_out", k->nrefused);
+	sample_meta_text(s, "stacks.left_out", text);
+}
+
+/* The file of which the helper died is not read again. False: it did not say of which, or there are
+ * too many. */
+static bool refuse(struct stacks *k, struct sample *s)
+{
+	struct stacks_file *f = &k->refused[k->nrefused];
+
+	if (!k->helper.page || !atomic_load(&k->helper.page->died) ||
+	    k->nrefused == STACKS_REFUSED_MAX)
+		return false;
+	*f = k->helper.page->died_of;
+	f->path[sizeof f->path - 1] = '\0';
+	k->nrefused++;
+	say_refused(k, s);
+	return true;
+}
+
+static void tell_left_out(struct stacks *k)
+{
+	struct stacks_page *p = k->helper.page;
+
+	if (!p)
+		return;
+	memcpy(p->left_out, k->left_out, sizeof p->left_out);
+	atomic_store_explicit(&p->nleft_out, k->nleft_out, memory_order_release);
+}
+
+static int start_helper(struct stacks *k, struct err *e)
+{
+	const struct stacks_before b = { .first = &k->taken.next,
+					 .refused = k->refused,
+					 .nrefused = k->nrefused,
+					 .turns = &k->turns };
+	int bad = stacks_helper_start(&k->helper, &k->rings, &b, e);
+
+	if (!bad)
+		tell_left_out(k);
+	return bad;
+}
+
+/* It was killed, or has crashed: what it had counted and not told is lost. Its successor goes on
+ * with what is in the rings. */
+static void replace(struct stacks *k, struct sample *s)
+{
+	struct err e;
+
+	take(k, s);
+	k->blameless += !refuse(k, s);
+	stop_helper(k, s);
+	if (k->blameless > RESTARTS_MAX) {
+		give_up(k, s, "the helper sonde-unwind had crashed too often");
+		return;
+	}
+	sample_meta_int(s, "stacks.helper_restarts", ++k->restarts);
+	if (start_helper(k, &e))
+		give_up(k, s, e.text);
+}
+
+static void finish(struct stacks *k, struct sample *s)
+{
+	if (!stacks_take_last(&k->taken, &k->helper, &k->env->job, s))
+		sample_meta_text(s, "stacks.note",
+				 "the last samples are missing: the helper sonde-unwind did not "
+				 "answer");
+}
+
+static void put(struct stacks *k, struct sample *s)
+{
+	for (int i = 0; i < RESIDENT; i++)
+		if (k->turns.threads || (i != UNSAMPLED && i != UNSAMPLED_CPU))
+			sample_put(s, k->slot ? k->slot + (uint32_t)i : 0, figure(k, i));
+	if (k->helper.page && k->slot && k->helper.page->resident_bytes > 0)
+		sample_put(s, k->slot + RESIDENT, k->helper.page->resident_bytes);
+}
+
+static void say_missed(const struct stacks *k, struct sample *s)
+{
+	if (k->missed)
+		sample_meta_int(s, "stacks.tasks_not_sampled", k->missed);
+}
+
+/* In rounds the helper must know the job's processes. */
+static void ask(struct stacks *k, struct sample *s)
+{
+	const struct source_job *job = &k->env->job;
+	struct stacks_page *p = k->helper.page;
+	int64_t due_ns = k->turns.threads ? ASK_IN_ROUNDS_NS : ASK_NS, refused;
+
+	if (s->mono_ns - k->asked_ns < due_ns - due_ns / 20)
+		return;
+	if (k->turns.threads && p) {
+		if (!stacks_helper_answered(&k->helper))
+			return;
+		p->npids = (uint32_t)job->pids(job->tree, p->pid, STACKS_PIDS_MAX);
+		refused = atomic_load(&p->rounds.refused);
+		if (refused > k->barred) {
+			number_add(&k->missed, refused - k->barred);
+			k->barred = refused;
+			say_missed(k, s);
+		}
+	}
+	stacks_helper_ask(&k->helper, false);
+	k->asked_ns = s->mono_ns;
+}
+
+static int stacks_read(void *state, struct sample *s)
+{
+	struct stacks *k = state;
+	const struct source_job *job = &k->env->job;
+
+	if (!k->over && stacks_helper_died(&k->helper))
+		replace(k, s);
+	if (!k->over && s->last)
+		finish(k, s);
+	else if (!k->over)
+		take(k, s);
+	put(k, s);
+	if (k->over || s->last)
+		return 0;
+	if (!k->turns.threads && job->switches_often && job->switches_often(job->tree))
+		give_up(k, s, "the job switched tasks too often for it");
+	else
+		ask(k, s);
+	return 0;
+}
+
+/* ---- the job's tasks ---- */
+
+static void leave_out(struct stacks *k, pid_t launcher)
+{
+	if (k->nleft_out < STACKS_LEFT_OUT_MAX)
+		k->left_out[k->nleft_out++] = launcher;
+	tell_left_out(k);
+}
+
+/* Every thread of these processes and of what they have started, or a launcher. */
+static int add_tasks(struct stacks *k, const pid_t *pids, size_t n, struct err *e)
+{
+	const struct perf_options of_job = { .groups = NULL };
+	struct source_env env = *k->env;
+	struct perf_places places;
+	size_t added = 0;
+	int bad, first = 0;
+
+	env.perf = &of_job;
+	env.roots = pids;
+	env.nroots = n;
+	bad = perf_places_open(&places, &env, e);
+	for (size_t i = 0; i < places.job.n && !bad; i++) {
+		int refused = stacks_rings_add(&k->rings, places.job.seat[i].pid);
+
+		added += !refused;
+		number_add(&k->missed, refused && refused != -ESRCH);
+		first = first || refused == -ESRCH ? first : refused;
+	}
+	perf_places_close(&places);
+	if (!bad && !added && first)
+		bad = err_set(e, first, "perf events are not available: %s", strerror(-first));
+	return bad;
+}
+
+static int stacks_joined(void *state, pid_t launcher, bool runs, struct sample *s)
+{
+	struct stacks *k = state;
+	struct err e = { "" };
+	int bad = 0;
+
+	if (k->over || k->turns.threads)
+		return 0;
+	if (launcher != k->env->roots[0]) {
+		leave_out(k, launcher);
+		bad = add_tasks(k, &launcher, 1, &e);
+	}
+	number_add(&k->missed, bad || runs);
+	say_missed(k, s);
+	return bad;
+}
+
+static int stacks_adopted(void *state, const pid_t *pids, size_t n, struct sample *s)
+{
+	struct stacks *k = state;
+	struct err e = { "" };
+	int bad = k->over || k->turns.threads || !n ? 0 : add_tasks(k, pids, n, &e);
+
+	if (bad)
+		number_add(&k->missed, (int64_t)n);
+	say_missed(k, s);
+	return bad;
+}
+
+/* ---- opening ---- */
+
+static int64_t lock_kb(const struct root *proc)
+{
+	char text[32];
+	const char *at = text;
+	int64_t kb;
+
+	return root_read(proc, "sys/kernel/perf_event_mlock_kb", text, sizeof text) > 0 &&
+			       number_i64(&at, &kb) && kb >= 0
+		       ? kb
+		       : LOCK_KB;
+}
+
+static int explain(const struct source_env *env, int bad, struct err *e)
+{
+	const struct perf_refusal r = { .proc = &env->proc,
+					.sys = &env->sys,
+					.itself_permitted = perf_may_count_itself() };
+
+	return bad == -EACCES || bad == -EPERM || bad == -ENOSYS ? perf_explain(&r, bad, e) : bad;
+}
+
+/* Nobody asked: whether it could be done. */
+static int try_it(struct stacks *k, struct sample *s, struct err *e)
+{
+	int bad = k->turns.threads ? 0 : stacks_rings_add(&k->rings, 0);
+	char text[200];
+
+	if (bad)
+		return err_set(e, bad, "perf events are not available: %s", strerror(-bad));
+	bad = start_helper(k, e);
+	if (bad || !k->turns.threads)
+		return bad;
+	snprintf(text, sizeof text,
+		 "sampled in rounds, at most %u threads at a time, as on more than %d CPUs",
+		 k->turns.threads, STACKS_CPUS_MAX);
+	sample_meta_text(s, "stacks.note", text);
+	return 0;
+}
+
+/* The events that tasks inherit; or what the helper needs to open others. */
+static int open_events(struct stacks *k, struct err *e)
+{
+	const struct source_env *env = k->env;
+	int64_t kb = lock_kb(&env->proc);
+
+	return stacks_rounds_needed() ? stacks_rounds_plan(&k->turns, env->stacks_hz, kb, e)
+				      : stacks_rings_open(&k->rings, env->stacks_hz, kb, e);
+}
+
+static int add_first(struct stacks *k, struct err *e)
+{
+	const struct source_env *env = k->env;
+
+	if (k->turns.threads)
+		return 0;
+	if (env->launched)
+		leave_out(k, env->roots[0]);
+	return env->followed ? 0 : add_tasks(k, env->roots, env->nroots, e);
+}
+
+static void say_how(const struct stacks *k, struct sample *s)
+{
+	if (k->turns.threads) {
+		sample_meta_int(s, "stacks.period_ns", NS_PER_S / k->turns.hz);
+		sample_meta_int(s, "stacks.threads_at_a_time", k->turns.threads);
+	} else {
+		sample_meta_int(s, "stacks.period_ns", k->rings.period_ns);
+	}
+	say_missed(k, s);
+}
+
+static int open_all(struct stacks *k, struct sample *s, struct err *e)
+{
+	const struct source_env *env = k->env;
+	int bad = open_events(k, e);
+
+	if (bad)
+		return explain(env, bad, e);
+	if (!env->nroots && !env->followed) {
+		bad = try_it(k, s, e);
+		stacks_helper_stop(&k->helper);
+		stacks_rings_close(&k->rings);
+		k->over = true; /* nothing is sampled: it was only tried */
+		return explain(env, bad, e);
+	}
+	bad = add_first(k, e);
+	if (bad)
+		return explain(env, bad, e);
+	bad = start_helper(k, e);
+	if (bad)
+		return bad;
+	k->slot = sample_series(s, metrics, MONITORED, 0);
+	say_how(k, s);
+	return 0;
+}
+
+static bool stacks_wanted(const struct source_env *env)
+{
+	return env->stacks_hz >= 0;
+}
+
+static void stacks_close(void *state)
+{
+	struct stacks *k = state;
+
+	stacks_helper_stop(&k->helper);
+	stacks_rings_close(&k->rings);
+}
+
+static int stacks_open(void *state, const struct source_env *env, struct sample *s, struct err *e)
+{
+	struct stacks *k = state;
+	int bad;
+
+	if (strcmp(env->proc.path, "/proc") != 0)
+		return err_set(e, -EOPNOTSUPP, "the files read are not this kernel's /proc");
+	k->env = env;
+	k->asked_ns = INT64_MIN / 2;
+	k->taken.no_paths = env->no_paths;
+	k->taken.next = (struct stacks_ids){ 1, 1, 1 };
+	bad = open_all(k, s, e);
+	if (bad)
+		stacks_close(k);
+	return bad;
+}
+
+const struct source source_stacks = {
+	.name = "stacks",
+	.what = "CPU time by function and line, by samples of stacks",
+	.fixes = perf_fixes,
+	.fix_admin = "install libexec/sonde/sonde-unwind, which needs elfutils' libdw to be built",
+	SOURCE_METRICS(metrics),
+	.size = sizeof(struct stacks),
+	.wanted = stacks_wanted,
+	.open = stacks_open,
+	.read = stacks_read,
+	.joined = stacks_joined,
+	.adopted = stacks_adopted,
+	.close = stacks_close,
+};

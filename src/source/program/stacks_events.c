@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "source/program/stacks_events.h"
+
+#include "base/clock.h"
+#include "source/cpulist.h"
+#include "source/program/stacks_page.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	PAGES_MOST = 128, /* of a ring */
+	PAGES_LEAST = 8,
+	PAGES_OF_EXITS = 50, /* the rings of exit records, of a CPU (sampler/tree/exits.c) */
+	SAMPLES_LEAST = 15,  /* that a ring should hold, at the most usual rate */
+	SAMPLES_OF_SLOT = 6, /* that of a thread */
+	RING_LEAST = 32 << 10,
+	STACK_MOST = 16 << 10,
+	STACK_LEAST = 4 << 10,
+	OTHERS = 256, /* bytes of a sample beside the stack */
+	EVENTS_MAX = 16384,
+};
+
+/* samples: else it only holds a ring. */
+static void attr_of(struct perf_event_attr *a, const struct stacks_rings *r, bool samples)
+{
+	*a = (struct perf_event_attr){
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof *a,
+		.config = samples ? PERF_COUNT_SW_CPU_CLOCK : PERF_COUNT_SW_DUMMY,
+		.sample_period = samples ? (uint64_t)r->period_ns : 0,
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD |
+			       PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+		.inherit = samples,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+		.mmap = samples,
+		.mmap2 = samples,
+		.comm = samples,
+		.comm_exec = samples,
+		.task = samples,
+		.sample_id_all = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.watermark = 1,
+		.wakeup_watermark = r->bytes / 2,
+		.sample_regs_user = STACKS_REGISTERS,
+		.sample_stack_user = r->stack_bytes,
+	};
+}
+
+static int event_open(const struct perf_event_attr *a, pid_t tid, int cpu)
+{
+	long fd = syscall(SYS_perf_event_open, a, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : (int)fd;
+}
+
+/* A user may lock so much for each CPU, and RLIMIT_MEMLOCK of a process beside it, of which half is
+ * left to others. */
+static void choose_sizes(struct stacks_rings *r, size_t ncpus, int64_t lock_kb)
+{
+	int64_t hz = NS_PER_S / r->period_ns;
+	int64_t held = SAMPLES_LEAST * (hz > STACKS_HZ_MOST ? hz : STACKS_HZ_MOST) / STACKS_HZ_MOST;
+	int64_t page = sysconf(_SC_PAGESIZE), pages = lock_kb * 1024 / page - PAGES_OF_EXITS;
+	struct rlimit lock = { 0, 0 };
+	int64_t most = PAGES_MOST;
+
+	getrlimit(RLIMIT_MEMLOCK, &lock);
+	if (lock.rlim_cur > INT64_C(1) << 40)
+		lock.rlim_cur = INT64_C(1) << 40;
+	pages += (int64_t)lock.rlim_cur / 2 / page / (int64_t)ncpus;
+	while (most > PAGES_LEAST && most >= pages)
+		most /= 2;
+	r->bytes = (uint32_t)(most * page);
+	r->stack_bytes = STACK_MOST;
+	while (r->stack_bytes > STACK_LEAST && r->bytes / (r->stack_bytes + OTHERS) < held)
+		r->stack_bytes /= 2;
+}
+
+size_t stacks_ring_least(void)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	return page > RING_LEAST ? page : RING_LEAST;
+}
+
+/* No records of memory that is mapped: they would cost all processes of the machine. */
+int stacks_event_open(pid_t tid, int64_t period_ns, size_t ring)
+{
+	struct stacks_rings r = { .bytes = (uint32_t)ring,
+				  .stack_bytes = STACK_MOST,
+				  .period_ns = period_ns };
+	struct perf_event_attr a;
+
+	while (r.stack_bytes > STACK_LEAST && ring / (r.stack_bytes + OTHERS) < SAMPLES_OF_SLOT)
+		r.stack_bytes /= 2;
+	attr_of(&a, &r, true);
+	a.inherit = a.mmap = a.mmap2 = a.task = 0;
+	return event_open(&a, tid, -1);
+}
+
+static int ring_open(struct stacks_rings *r, int cpu)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct perf_event_attr a;
+	void *map;
+	int fd;
+
+	attr_of(&a, r, false);
+	fd = event_open(&a, 0, cpu);
+	if (fd < 0)
+		return fd;
+	map = mmap(NULL, r->bytes + page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (map == MAP_FAILED) {
+		int bad = -errno;
+
+		close(fd);
+		return bad;
+	}
+	r->fd[r->n] = fd;
+	r->cpu[r->n] = cpu;
+	r->map[r->n++] = map;
+	return 0;
+}
+
+int stacks_rings_open(struct stacks_rings *r, int64_t hz, int64_t lock_kb, struct err *e)
+{
+	int cpus[STACKS_CPUS_MAX], bad = 0;
+	size_t n = cpulist_possible(cpus, STACKS_CPUS_MAX);
+
+	*r = (struct stacks_rings){ 0 };
+	if (!STACKS_REGISTERS)
+		return err_set(e, -EOPNOTSUPP, "stacks are not sampled on this processor");
+	if (!n || n > STACKS_CPUS_MAX)
+		return err_set(e, -EOPNOTSUPP, "%zu CPUs are too many for inherited events", n);
+	if (!hz)
+		hz = n * STACKS_HZ_MOST > STACKS_HZ_OF_NODE ? (int64_t)(STACKS_HZ_OF_NODE / n)
+							    : STACKS_HZ_MOST;
+	r->period_ns = NS_PER_S / hz;
+	choose_sizes(r, n, lock_kb);
+	for (size_t i = 0; i < n && !bad; i++)
+		bad = ring_open(r, cpus[i]);
+	if (bad)
+		stacks_rings_close(r);
+	return bad ? err_set(e, bad, "perf events are not available: %s", strerror(-bad)) : 0;
+}
+
+void stacks_rings_close(struct stacks_rings *r)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	for (size_t i = 0; i < r->nevents; i++)
+		close(r->event[i]);
+	for (size_t i = 0; i < r->n; i++) {
+		munmap(r->map[i], r->bytes + page);
+		close(r->fd[i]);
+	}
+	free(r->event);
+	*r = (struct stacks_rings){ 0 };
+}
+
+static bool make_room(struct stacks_rings *r)
+{
+	size_t cap = r->events_cap ? 2 * r->events_cap : 64;
+	struct rlimit files; /* a quarter of them: the rest is for others */
+	int *grown;
+
+	if (!getrlimit(RLIMIT_NOFILE, &files) && files.rlim_cur != RLIM_INFINITY &&
+	    r->nevents + r->n > files.rlim_cur / 4)
+		return false;
+	if (r->nevents + r->n <= r->events_cap)
+		return true;
+	if (cap > EVENTS_MAX)
+		return false;
+	grown = reallocarray(r->event, cap, sizeof *grown);
+	if (!grown)
+		return false;
+	r->event = grown;
+	r->events_cap = cap;
+	return true;
+}
+
+int stacks_rings_add(struct stacks_rings *r, pid_t tid)
+{
+	size_t had = r->nevents;
+	int bad = make_room(r) ? 0 : -EMFILE;
+
+	for (size_t i = 0; i < r->n && !bad; i++) {
+		struct perf_event_attr a;
+		int fd;
+
+		attr_of(&a, r, true);
+		fd = event_open(&a, tid, r->cpu[i]);
+		if (fd < 0) {
+			bad = fd;
+			break;
+		}
+		r->event[r->nevents++] = fd;
+		if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, r->fd[i]))
+			bad = -errno;
+	}
+	while (bad && r->nevents > had)
+		close(r->event[--r->nevents]);
+	return bad;
+}

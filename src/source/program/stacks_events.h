@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stacks_events.h - the perf events that sample the stacks of the job's tasks.
+ *
+ * One event of the CPU clock a CPU on each given task; all it starts inherits them. Samples are
+ * taken in user mode only. They go into one ring a CPU, which is mapped here and by the helper, and
+ * is there until the events are closed. No privilege is needed while perf_event_paranoid <= 2.
+ */
+#ifndef SONDE_SOURCE_PROGRAM_STACKS_EVENTS_H
+#define SONDE_SOURCE_PROGRAM_STACKS_EVENTS_H
+
+#include "base/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum {
+	STACKS_CPUS_MAX = 16,
+	STACKS_HZ_MOST = 99,     /* of a busy CPU */
+	STACKS_HZ_OF_NODE = 250, /* of all of them together */
+};
+
+struct stacks_rings {
+	int fd[STACKS_CPUS_MAX]; /* what holds each ring; it samples nothing */
+	int cpu[STACKS_CPUS_MAX];
+	void *map[STACKS_CPUS_MAX];
+	size_t n;
+	uint32_t bytes, stack_bytes; /* of a ring; of a copy of a stack */
+	int64_t period_ns;
+	int *event; /* of tasks */
+	size_t nevents, events_cap;
+};
+
+/* hz: samples a second of a busy CPU; 0: as many as seem right for so many CPUs. lock_kb: what the
+ * kernel lets a user lock for each CPU's rings. 0, or -errno with a sentence. */
+int stacks_rings_open(struct stacks_rings *r, int64_t hz, int64_t lock_kb, struct err *e);
+void stacks_rings_close(struct stacks_rings *r);
+/* One more task, and what it starts. 0, or -errno; -ESRCH: it has gone. */
+int stacks_rings_add(struct stacks_rings *r, pid_t tid);
+
+/* In rounds (stacks_rounds.h): an event on one thread alone, wherever it runs, that nothing
+ * inherits; 0: on the caller. It will have a ring of so many bytes. Its descriptor, or -errno. */
+int stacks_event_open(pid_t tid, int64_t period_ns, size_t ring);
+size_t stacks_ring_least(void); /* bytes of such a ring */
+
+#endif

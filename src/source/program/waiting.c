@@ -1,0 +1,579 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "source/program/waiting.h"
+
+#include "source/polled.h"
+#include "source/procfile.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+	FDS_MAX = 64,        /* that are looked at for a connection */
+	SOCKETS_MAX = 8,     /* of them: each is looked up in the tables of connections */
+	TCP_READS_MAX = 512, /* of 4 kB: the connections of the machine */
+	LOCK_CONTENDED = 2,  /* what a lock of glibc holds for whom somebody waits */
+	PORT_DNS = 53,
+	TARGET = 128,
+};
+#define LISTENING "0A" /* TCP_LISTEN, as net/tcp writes it */
+
+/* One thread. */
+struct thread {
+	const struct root *proc;
+	pid_t pid;
+	char dir[48]; /* "12/task/13" */
+	char state;
+	long call; /* -1: not told */
+	uint64_t arg[6];
+	char function[48];   /* of the kernel; "": not told */
+	char target[TARGET]; /* what it waits for, for people */
+};
+
+/* What a system call waits for; of those with a descriptor, what that is decides. */
+enum by { BY_KIND, BY_FILE, BY_FUTEX, BY_OPEN };
+static const struct {
+	long call;
+	enum by by;
+	enum stall kind; /* when nothing better is known */
+	enum stall pipe; /* when it is a pipe */
+} calls[] = {
+	{ SYS_futex, BY_FUTEX, STALL_THREAD, 0 },
+	{ SYS_read, BY_FILE, STALL_UNKNOWN, STALL_PIPE_WRITER },
+	{ SYS_readv, BY_FILE, STALL_UNKNOWN, STALL_PIPE_WRITER },
+	{ SYS_write, BY_FILE, STALL_UNKNOWN, STALL_PIPE_READER },
+	{ SYS_writev, BY_FILE, STALL_UNKNOWN, STALL_PIPE_READER },
+	{ SYS_pread64, BY_FILE, STALL_UNKNOWN, 0 },
+	{ SYS_pwrite64, BY_FILE, STALL_UNKNOWN, 0 },
+	{ SYS_getdents64, BY_FILE, STALL_UNKNOWN, 0 },
+	{ SYS_recvfrom, BY_FILE, STALL_NETWORK, 0 },
+	{ SYS_recvmsg, BY_FILE, STALL_NETWORK, 0 },
+	{ SYS_recvmmsg, BY_FILE, STALL_NETWORK, 0 },
+	{ SYS_sendto, BY_FILE, STALL_NETWORK, 0 },
+	{ SYS_sendmsg, BY_FILE, STALL_NETWORK, 0 },
+	{ SYS_connect, BY_FILE, STALL_NETWORK, 0 },
+	{ SYS_accept, BY_KIND, STALL_CONNECTION, 0 },
+	{ SYS_accept4, BY_KIND, STALL_CONNECTION, 0 },
+	{ SYS_wait4, BY_KIND, STALL_CHILD, 0 },
+	{ SYS_waitid, BY_KIND, STALL_CHILD, 0 },
+	{ SYS_nanosleep, BY_KIND, STALL_TIMER, 0 },
+	{ SYS_clock_nanosleep, BY_KIND, STALL_TIMER, 0 },
+	{ SYS_ppoll, BY_KIND, STALL_EVENTS, 0 },
+	{ SYS_pselect6, BY_KIND, STALL_EVENTS, 0 },
+	{ SYS_epoll_pwait, BY_KIND, STALL_EVENTS, 0 },
+	{ SYS_flock, BY_KIND, STALL_FILE_LOCK, 0 },
+	{ SYS_fcntl, BY_KIND, STALL_FILE_LOCK, 0 },
+	{ SYS_semtimedop, BY_KIND, STALL_SEMAPHORE, 0 },
+	{ SYS_semop, BY_KIND, STALL_SEMAPHORE, 0 },
+	{ SYS_msgrcv, BY_KIND, STALL_SEMAPHORE, 0 },
+	{ SYS_msgsnd, BY_KIND, STALL_SEMAPHORE, 0 },
+	{ SYS_mq_timedreceive, BY_KIND, STALL_SEMAPHORE, 0 },
+	{ SYS_rt_sigsuspend, BY_KIND, STALL_SIGNAL, 0 },
+	{ SYS_rt_sigtimedwait, BY_KIND, STALL_SIGNAL, 0 },
+	{ SYS_fsync, BY_FILE, STALL_STORAGE, 0 },
+	{ SYS_fdatasync, BY_FILE, STALL_STORAGE, 0 },
+	{ SYS_openat, BY_OPEN, STALL_UNKNOWN, 0 },
+#ifdef SYS_open
+	{ SYS_open, BY_OPEN, STALL_UNKNOWN, 0 },
+#endif
+#ifdef SYS_poll
+	{ SYS_poll, BY_KIND, STALL_EVENTS, 0 },
+	{ SYS_select, BY_KIND, STALL_EVENTS, 0 },
+	{ SYS_epoll_wait, BY_KIND, STALL_EVENTS, 0 },
+	{ SYS_pause, BY_KIND, STALL_SIGNAL, 0 },
+#endif
+};
+
+/* Without the system call: how the kernel's functions begin (Linux 4.18 to 6.18; those of CIFS,
+ * Ceph and Lustre by their sources). */
+static const struct {
+	const char *begins;
+	enum stall kind;
+} functions[] = {
+	{ "futex", STALL_THREAD },
+	{ "do_futex", STALL_THREAD },
+	{ "hrtimer_nanosleep", STALL_TIMER },
+	{ "do_nanosleep", STALL_TIMER },
+	{ "common_nsleep", STALL_TIMER },
+	{ "do_wait", STALL_CHILD },
+	{ "kernel_wait", STALL_CHILD },
+	{ "anon_pipe_read", STALL_PIPE_WRITER },
+	{ "pipe_read", STALL_PIPE_WRITER },
+	{ "anon_pipe_write", STALL_PIPE_READER },
+	{ "pipe_write", STALL_PIPE_READER },
+	{ "pipe_wait", STALL_PIPE_WRITER },
+	{ "fifo_open", STALL_FIFO_WRITER },
+	{ "wait_for_partner", STALL_FIFO_WRITER },
+	{ "unix_stream", STALL_LOCAL_SOCKET },
+	{ "unix_dgram", STALL_LOCAL_SOCKET },
+	{ "sk_wait", STALL_NETWORK },
+	{ "sk_stream", STALL_NETWORK },
+	{ "tcp_", STALL_NETWORK },
+	{ "inet_wait_for_connect", STALL_NETWORK },
+	{ "inet_csk_accept", STALL_CONNECTION },
+	{ "inet_csk_wait_for_connect", STALL_CONNECTION },
+	{ "__skb_wait", STALL_NETWORK },
+	{ "skb_wait", STALL_NETWORK },
+	{ "ep_poll", STALL_EVENTS },
+	{ "do_epoll", STALL_EVENTS },
+	{ "do_poll", STALL_EVENTS },
+	{ "do_select", STALL_EVENTS },
+	{ "poll_schedule", STALL_EVENTS },
+	{ "do_sys_poll", STALL_EVENTS },
+	{ "locks_lock", STALL_FILE_LOCK },
+	{ "flock_lock", STALL_FILE_LOCK },
+	{ "fcntl_setlk", STALL_FILE_LOCK },
+	{ "posix_lock", STALL_FILE_LOCK },
+	{ "do_semtimedop", STALL_SEMAPHORE },
+	{ "do_msg", STALL_SEMAPHORE },
+	{ "sigsuspend", STALL_SIGNAL },
+	{ "do_sigtimedwait", STALL_SIGNAL },
+	{ "__do_sys_pause", STALL_SIGNAL },
+	{ "n_tty_read", STALL_TERMINAL },
+	{ "wait_for_vfork", STALL_CHILD },
+	{ "kernel_clone", STALL_CHILD },
+	{ "_do_fork", STALL_CHILD },
+	{ "rpc_wait", STALL_STORAGE },
+	{ "nfs", STALL_STORAGE },
+	{ "request_wait_answer", STALL_STORAGE },
+	{ "fuse_", STALL_STORAGE },
+	{ "wait_for_response", STALL_STORAGE },
+	{ "cifs_", STALL_STORAGE },
+	{ "ceph_", STALL_STORAGE },
+	{ "ptlrpc_", STALL_STORAGE },
+	{ "ldlm_", STALL_STORAGE },
+	{ "cl_sync_io", STALL_STORAGE },
+	{ "autofs_wait", STALL_STORAGE },
+	{ "io_schedule", STALL_STORAGE },
+	{ "folio_wait", STALL_STORAGE },
+	{ "wait_on_page", STALL_STORAGE },
+};
+
+static ssize_t read_of(const struct thread *t, const char *file, char *out, size_t size)
+{
+	char path[72];
+
+	snprintf(path, sizeof path, "%s/%s", t->dir, file);
+	return root_read(t->proc, path, out, size);
+}
+
+/* "202 0x55e8 0x80 0x2 0x0 0x0 0x0 SP PC"; "running" and "-1 SP PC" are no call. */
+static void read_call(struct thread *t)
+{
+	char text[256], *end = text;
+	long call;
+
+	t->call = -1;
+	if (read_of(t, "syscall", text, sizeof text) <= 0)
+		return;
+	call = strtol(text, &end, 10);
+	if (end == text || call < 0)
+		return;
+	for (size_t i = 0; i < sizeof t->arg / sizeof t->arg[0]; i++)
+		t->arg[i] = strtoull(end, &end, 16);
+	t->call = call;
+}
+
+static void read_function(struct thread *t)
+{
+	ssize_t n = read_of(t, "wchan", t->function, sizeof t->function);
+
+	if (n <= 0 ||
+	    t->function[strspn(t->function, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+					    "0123456789_.")] ||
+	    !strcmp(t->function, "0"))
+		t->function[0] = '\0';
+}
+
+/* What descriptor fd is: "socket:[123]", "pipe:[9]", a path. False: it is not told. */
+static bool file_of(const struct thread *t, uint64_t fd, char *out, size_t size)
+{
+	char path[72];
+	ssize_t n;
+
+	snprintf(path, sizeof path, "%d/fd/%llu", (int)t->pid, (unsigned long long)fd);
+	n = readlinkat(t->proc->fd, path, out, size - 1);
+	if (n <= 0)
+		return false;
+	out[n] = '\0';
+	return true;
+}
+
+/* "0500000A:1538" as the kernel prints it: four bytes each as a number of this machine. */
+static bool address(const char *hex, size_t words, char *out, size_t size)
+{
+	uint32_t a[4] = { 0 };
+	char text[INET6_ADDRSTRLEN], *end;
+	unsigned long port;
+
+	for (size_t i = 0; i < words; i++) {
+		char word[9];
+
+		if (strnlen(hex, 8) < 8)
+			return false;
+		memcpy(word, hex, 8);
+		word[8] = '\0';
+		a[i] = (uint32_t)strtoul(word, &end, 16);
+		if (*end)
+			return false;
+		hex += 8;
+	}
+	port = *hex == ':' ? strtoul(hex + 1, &end, 16) : 0;
+	if (!port || !inet_ntop(words == 1 ? AF_INET : AF_INET6, a, text, sizeof text))
+		return false;
+	snprintf(out, size, words == 1 ? "%s:%lu%s" : "[%s]:%lu%s", text, port,
+		 port == PORT_DNS ? " (DNS)" : "");
+	return true;
+}
+
+/* The other end of a connection, or the address where a socket listens. */
+struct peer {
+	char text[INET6_ADDRSTRLEN + 24];
+	bool listens;
+};
+
+/* A line of net/tcp or net/udp: its inode is the tenth field; the address, the peer's and the state
+ * are the second to the fourth. */
+static bool peer_in_line(char *line, const char *inode, size_t words, struct peer *out)
+{
+	enum { ADDRESS = 1, PEER = 2, STATE = 3, INODE = 9, FIELDS };
+	char *field[FIELDS], *rest = line;
+	int n = 0;
+
+	while (n < FIELDS && (field[n] = strtok_r(n ? NULL : line, " ", &rest)))
+		n++;
+	if (n < FIELDS || strcmp(field[INODE], inode) != 0)
+		return false;
+	out->listens = !strcmp(field[STATE], LISTENING);
+	return address(field[out->listens ? ADDRESS : PEER], words, out->text, sizeof out->text);
+}
+
+/* Line by line: the table of a server is long. */
+static bool peer_in_table(int fd, const char *inode, size_t words, struct peer *out)
+{
+	char text[4096];
+	size_t kept = 0;
+
+	for (int n = 0; n < TCP_READS_MAX; n++) {
+		ssize_t got = read(fd, text + kept, sizeof text - 1 - kept);
+		char *line = text, *end;
+
+		if (got <= 0)
+			return false;
+		kept += (size_t)got;
+		text[kept] = '\0';
+		for (; (end = strchr(line, '\n')); line = end + 1) {
+			*end = '\0';
+			if (peer_in_line(line, inode, words, out))
+				return true;
+		}
+		kept = strlen(line);
+		memmove(text, line, kept);
+		if (kept == sizeof text - 1)
+			return false;
+	}
+	return false;
+}
+
+/* The peer of the connection that is this socket. */
+static bool peer_of(const struct thread *t, const char *link, struct peer *out)
+{
+	static const struct {
+		const char *name;
+		size_t words;
+	} tables[] = { { "tcp", 1 }, { "tcp6", 4 }, { "udp", 1 }, { "udp6", 4 } };
+	char inode[24] = "", path[72];
+	bool found = false;
+
+	if (sscanf(link, "socket:[%20[0-9]]", inode) != 1)
+		return false;
+	for (size_t i = 0; !found && i < sizeof tables / sizeof tables[0]; i++) {
+		int fd;
+
+		snprintf(path, sizeof path, "%d/net/%s", (int)t->pid, tables[i].name);
+		fd = root_file(t->proc, path);
+		found = fd > 0 && peer_in_table(fd, inode, tables[i].words, out);
+		file_close(&fd);
+	}
+	return found;
+}
+
+static bool begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* What descriptors are that somebody waits for, and the first two of the connections. */
+struct ends {
+	size_t peers, listening, pipes, local;
+	struct peer first, second, where;
+};
+
+static size_t sockets(const struct ends *e)
+{
+	return e->peers + e->listening + e->local;
+}
+
+static void add_end(const struct thread *t, uint64_t fd, struct ends *e)
+{
+	char link[TARGET];
+	struct peer peer;
+
+	if (!file_of(t, fd, link, sizeof link))
+		return;
+	e->pipes += begins(link, "pipe:");
+	if (!begins(link, "socket:"))
+		return;
+	if (!peer_of(t, link, &peer)) {
+		e->local++;
+	} else if (peer.listens) {
+		e->where = peer;
+		e->listening++;
+	} else if (!e->peers++) {
+		e->first = peer;
+	} else if (e->peers == 2) {
+		e->second = peer;
+	}
+}
+
+/* "10.0.0.7:5432", "10.0.0.7:5432 or 10.0.0.8:5432", "..., ... or more" */
+static enum stall name_peers(struct thread *t, const struct ends *e)
+{
+	if (e->peers == 1)
+		snprintf(t->target, TARGET, "%s", e->first.text);
+	else
+		snprintf(t->target, TARGET,
+			 e->peers == 2 ? "%.55s or %.55s" : "%.55s, %.55s or more", e->first.text,
+			 e->second.text);
+	return STALL_NETWORK;
+}
+
+/* What it polls, where that can be read; else the connections among its files. */
+static enum stall by_polled(struct thread *t)
+{
+	struct polled polled;
+	struct ends e = { 0 };
+	bool known = polled_read(t->proc, t->pid, t->call, t->arg, &polled) == 0;
+
+	if (known && !polled.n)
+		return STALL_TIMER;
+	for (uint64_t i = 0; i < (known ? polled.n : FDS_MAX) && sockets(&e) < SOCKETS_MAX; i++)
+		add_end(t, known ? (uint64_t)polled.fd[i] : i, &e);
+	if (e.peers)
+		return name_peers(t, &e);
+	if (!known)
+		return STALL_EVENTS;
+	if (e.listening) {
+		snprintf(t->target, TARGET, "%s", e.where.text);
+		return STALL_CONNECTION;
+	}
+	if (polled.by_epoll)
+		return STALL_EVENTS;
+	return e.pipes ? STALL_PIPE_WRITER : e.local ? STALL_LOCAL_SOCKET : STALL_EVENTS;
+}
+
+static enum stall by_file(struct thread *t, enum stall kind, enum stall pipe)
+{
+	char link[TARGET];
+	struct peer peer;
+
+	if (!file_of(t, t->arg[0], link, sizeof link))
+		return kind;
+	if (begins(link, "socket:")) {
+		if (begins(t->function, "unix"))
+			return STALL_LOCAL_SOCKET;
+		if (peer_of(t, link, &peer))
+			snprintf(t->target, TARGET, "%s", peer.text);
+		return STALL_NETWORK;
+	}
+	if (begins(link, "pipe:"))
+		return pipe ? pipe : kind;
+	if (begins(link, "/dev/pts/") || begins(link, "/dev/tty") || begins(link, "/dev/console"))
+		return STALL_TERMINAL;
+	if (strstr(t->function, "pipe_read") || strstr(t->function, "pipe_write")) {
+		snprintf(t->target, TARGET, "%s", link);
+		return pipe == STALL_PIPE_READER ? STALL_FIFO_READER : STALL_FIFO_WRITER;
+	}
+	if (begins(link, "anon_inode:"))
+		return STALL_EVENTS;
+	return t->state == 'D' ? STALL_STORAGE : kind;
+}
+
+/* A mutex of glibc waits with FUTEX_WAIT for a word that says that somebody does; pthread_join for
+ * a word that holds the id of a thread; conditions and others otherwise. */
+static enum stall by_futex(const struct thread *t)
+{
+	int op = (int)t->arg[1] & FUTEX_CMD_MASK;
+
+	if (op == FUTEX_LOCK_PI || op == FUTEX_LOCK_PI2 ||
+	    (op == FUTEX_WAIT && t->arg[2] == LOCK_CONTENDED))
+		return STALL_LOCK;
+	return STALL_THREAD;
+}
+
+static enum stall by_open(const struct thread *t)
+{
+	bool at = t->call == SYS_openat;
+	uint64_t flags = t->arg[at ? 2 : 1];
+
+	if (!begins(t->function, "wait_for_partner") && !begins(t->function, "fifo_open"))
+		return t->state == 'D' ? STALL_STORAGE : STALL_UNKNOWN;
+	return (flags & O_ACCMODE) == O_WRONLY ? STALL_FIFO_READER : STALL_FIFO_WRITER;
+}
+
+static enum stall by_call(struct thread *t)
+{
+	for (size_t i = 0; t->call >= 0 && i < sizeof calls / sizeof calls[0]; i++) {
+		if (calls[i].call != t->call)
+			continue;
+		switch (calls[i].by) {
+		case BY_FUTEX:
+			return by_futex(t);
+		case BY_OPEN:
+			return by_open(t);
+		case BY_FILE:
+			return by_file(t, calls[i].kind, calls[i].pipe);
+		default:
+			return calls[i].kind;
+		}
+	}
+	return STALL_UNKNOWN;
+}
+
+static enum stall by_function(const struct thread *t)
+{
+	for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
+		if (begins(t->function, functions[i].begins))
+			return functions[i].kind;
+	return STALL_UNKNOWN;
+}
+
+/* File systems whose answers come from elsewhere, by the functions that wait for them. */
+static const struct {
+	const char *begins, *name;
+} far[] = {
+	{ "request_wait_answer", "FUSE" },
+	{ "fuse_", "FUSE" },
+	{ "rpc_wait", "NFS" },
+	{ "nfs", "NFS" },
+	{ "cifs_", "CIFS" },
+	{ "wait_for_response", "CIFS" },
+	{ "ceph_", "Ceph" },
+	{ "ptlrpc_", "Lustre" },
+	{ "ldlm_", "Lustre" },
+	{ "cl_sync_io", "Lustre" },
+	{ "autofs_wait", "autofs" },
+};
+
+/* "/data/mesh.bin (NFS)", "NFS", or the file alone. */
+static void name_file(struct thread *t)
+{
+	const char *name = NULL;
+	char link[TARGET] = "";
+	bool by_descriptor = false;
+
+	for (size_t i = 0; !name && i < sizeof far / sizeof far[0]; i++)
+		name = begins(t->function, far[i].begins) ? far[i].name : NULL;
+	for (size_t i = 0; t->call >= 0 && i < sizeof calls / sizeof calls[0]; i++)
+		by_descriptor |= calls[i].call == t->call && calls[i].by == BY_FILE;
+	if (!by_descriptor || !file_of(t, t->arg[0], link, sizeof link) || *link != '/')
+		link[0] = '\0';
+	snprintf(t->target, TARGET, name && *link ? "%.100s (%s)" : "%.100s%s", link,
+		 name ? name : "");
+}
+
+static enum stall kind_of(struct thread *t)
+{
+	enum stall kind;
+
+	if (t->state == 'R')
+		return STALL_NONE;
+	if (t->state == 'T' || t->state == 't')
+		return STALL_STOPPED;
+	read_call(t);
+	read_function(t);
+	kind = by_call(t);
+	if (kind == STALL_UNKNOWN)
+		kind = by_function(t);
+	if (kind == STALL_UNKNOWN && t->state == 'D')
+		kind = STALL_STORAGE;
+	if (kind == STALL_EVENTS)
+		return by_polled(t);
+	if (kind == STALL_STORAGE)
+		name_file(t);
+	if (kind == STALL_NETWORK && !t->target[0] && t->call < 0)
+		by_polled(t); /* for its words only */
+	return kind;
+}
+
+/* A thread that ended is passed over. False: it is gone. */
+static bool look_at(const struct root *proc, pid_t pid, const char *tid, struct thread *t,
+		    enum stall *kind)
+{
+	char text[512];
+	struct proc_stat st;
+
+	*t = (struct thread){ .proc = proc, .pid = pid };
+	snprintf(t->dir, sizeof t->dir, "%d/task/%.12s", (int)pid, tid);
+	if (read_of(t, "stat", text, sizeof text) <= 0 || proc_stat_parse(text, &st) != 0 ||
+	    st.state == 'Z' || st.state == 'X')
+		return false;
+	t->state = st.state;
+	*kind = kind_of(t);
+	return true;
+}
+
+/* Of its threads the one whose wait says most. */
+static enum stall look_at_threads(const struct root *proc, pid_t pid, char target[TARGET])
+{
+	char path[48], buf[1024] __attribute__((aligned(8)));
+	enum stall best = STALL_NUMBER_OF, kind;
+	struct thread t;
+	ssize_t got;
+	int dir, n = 0;
+
+	snprintf(path, sizeof path, "%d/task", (int)pid);
+	dir = root_file(proc, path);
+	while (dir > 0 && n < WAITING_THREADS && (got = getdents64(dir, buf, sizeof buf)) > 0)
+		for (ssize_t at = 0; at < got && n < WAITING_THREADS;) {
+			const struct dirent64 *entry = (const void *)(buf + at);
+
+			at += entry->d_reclen;
+			if (entry->d_name[0] == '.' ||
+			    !look_at(proc, pid, entry->d_name, &t, &kind))
+				continue;
+			n++;
+			if (kind >= best)
+				continue;
+			best = kind;
+			snprintf(target, TARGET, "%s", t.target);
+		}
+	file_close(&dir);
+	return best;
+}
+
+int waiting_look(const struct root *proc, pid_t pid, struct waiting *out)
+{
+	char path[48], text[512], threads[32] = "", target[TARGET] = "";
+	struct proc_stat st;
+
+	snprintf(path, sizeof path, "%d/stat", (int)pid);
+	if (root_read(proc, path, text, sizeof text) <= 0 || proc_stat_parse(text, &st) != 0 ||
+	    proc_stat_ended(&st))
+		return -ESRCH;
+	out->kind = look_at_threads(proc, pid, target);
+	if (out->kind == STALL_NUMBER_OF)
+		return -ESRCH;
+	if (st.num_threads > 1)
+		snprintf(threads, sizeof threads, ", %lld threads", (long long)st.num_threads);
+	snprintf(out->text, sizeof out->text, "%s (pid %d%s) %s%s%.100s", st.comm, (int)pid,
+		 threads, stall_words(out->kind), target[0] ? ": " : "", target);
+	return 0;
+}

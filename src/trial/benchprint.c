@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trial/benchprint.h"
+
+#include "base/text/escape.h"
+#include "bench/batchjobs.h"
+#include "bench/memory.h"
+#include "bench/noise.h"
+#include "console/command.h"
+#include "console/print.h"
+#include "console/say.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REASONS_MAX = 8 };
+
+void benchprint_trial(const struct trial *t, int64_t of)
+{
+	char took[40] = "";
+
+	if (!isnan(t->duration_s))
+		snprintf(took, sizeof took, "%.4g s, ", t->duration_s);
+	say("trial %" PRId64 " of %" PRId64 ": %s%s%s", t->number, of, took,
+	    *t->reason ? "failed: " : "ok", t->reason);
+}
+
+void benchprint_head(struct bytes *b, const struct bench_group *g)
+{
+	char text[300];
+
+	bytes_printf(b, "bench:%" PRId64 " ", g->batch.id);
+	escape_terminal(b, g->indicator ? g->indicator : "(no indicator)");
+	if (g->component)
+		bytes_printf(b, " (%s)", escape_terminal_into(text, sizeof text, g->component));
+	bytes_printf(b, ": %u trial%s, %u failed\n", g->ntrials, g->ntrials == 1 ? "" : "s",
+		     g->nfailed);
+}
+
+/* Each reason once, with how often. */
+static void put_reasons(struct bytes *b, const struct bench_group *g)
+{
+	const char *seen[REASONS_MAX];
+	uint32_t times[REASONS_MAX] = { 0 }, n = 0, others = 0;
+
+	for (uint32_t i = 0; i < g->ntrials; i++) {
+		uint32_t k = 0;
+
+		if (!g->row[i].reason)
+			continue;
+		while (k < n && strcmp(seen[k], g->row[i].reason) != 0)
+			k++;
+		if (k == REASONS_MAX) {
+			others++;
+			continue;
+		}
+		seen[k] = g->row[i].reason;
+		times[k]++;
+		n += k == n;
+	}
+	for (uint32_t k = 0; k < n; k++) {
+		bytes_printf(b, "  failed (%u): ", times[k]);
+		escape_terminal(b, seen[k]);
+		bytes_u8(b, '\n');
+	}
+	if (others)
+		bytes_printf(b, "  failed (%u): for other reasons\n", others);
+}
+
+/* of: trials that might fail a check. */
+static uint32_t count_well(const struct bench_group *g, const bool *left_out)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < g->ntrials; i++)
+		n += !g->row[i].reason && !(left_out && left_out[i]);
+	return n;
+}
+
+static void put_doubts(struct bytes *b, const struct bench_group *g)
+{
+	for (uint32_t i = 0; i < g->model.nchecks; i++) {
+		const struct bench_doubt *first;
+		uint32_t n = bench_doubts_of(g, i, NULL, &first);
+		struct bytes text = { 0 };
+
+		if (!n)
+			continue;
+		bench_doubt_text(g, first, n, count_well(g, NULL), &text);
+		bytes_u8(&text, 0);
+		bytes_puts(b, "  doubtful: ");
+		escape_terminal(b, text.failed ? "" : (const char *)text.data);
+		bytes_u8(b, '\n');
+		bytes_free(&text);
+	}
+}
+
+void benchprint_say_doubts(const struct bench_group *g, const bool *left_out, const char *verb)
+{
+	for (uint32_t i = 0; i < g->model.nchecks; i++) {
+		const struct bench_doubt *first;
+		uint32_t n = bench_doubts_of(g, i, left_out, &first);
+		struct bytes text = { 0 };
+
+		if (!n)
+			continue;
+		bench_doubt_text(g, first, n, count_well(g, left_out), &text);
+		bytes_u8(&text, 0);
+		if (!text.failed)
+			say("%s: %s", verb, (const char *)text.data);
+		bytes_free(&text);
+	}
+}
+
+static void put_noise(struct bytes *b, const struct bench_group *g, const struct noises *x)
+{
+	if (!x->n)
+		return;
+	bytes_puts(b, "  noise: ");
+	noises_text(x, g, b);
+	bytes_u8(b, '\n');
+}
+
+int benchprint_say_noise(const struct bench_group *g, const char *verb, struct err *e)
+{
+	struct bytes text = { 0 };
+	struct noises x;
+	int rc = noises_find(&x, g, e);
+
+	if (!rc && x.n) {
+		noises_text(&x, g, &text);
+		bytes_u8(&text, 0);
+		if (!text.failed)
+			say("%s: bench:%" PRId64 ": %s", verb, g->batch.id,
+			    (const char *)text.data);
+	}
+	bytes_free(&text);
+	noises_free(&x);
+	return rc;
+}
+
+void benchprint_say_memory(const struct bench_group *g, const char *verb)
+{
+	struct bytes text = { 0 };
+
+	bench_memory_text(g, &text);
+	bytes_u8(&text, 0);
+	if (!text.failed && *text.data && g->batch.id)
+		say("%s: bench:%" PRId64 ": %s", verb, g->batch.id, (const char *)text.data);
+	else if (!text.failed && *text.data)
+		say("%s: %s", verb, (const char *)text.data);
+	bytes_free(&text);
+}
+
+static void put_memory(struct bytes *b, const struct bench_group *g)
+{
+	if (!g->memory_left_out)
+		return;
+	bytes_puts(b, "  ");
+	bench_memory_text(g, b);
+	bytes_u8(b, '\n');
+}
+
+static void put_number(struct bytes *b, double v)
+{
+	char text[32] = "-";
+
+	if (!isnan(v))
+		snprintf(text, sizeof text, "%.4g", v);
+	bytes_printf(b, " %10s", text);
+}
+
+static void figure_line(struct bytes *b, const struct bench_figure *f)
+{
+	const double v[] = { f->d.mean, f->d.median, f->d.sd,  f->d.sem, f->d.q1,  f->d.q3,
+			     f->d.iqr,  f->d.min,    f->d.max, f->d.cv,  f->d.skew };
+	struct bytes name = { 0 };
+
+	escape_terminal(&name, f->name);
+	if (f->unit) {
+		bytes_puts(&name, " [");
+		escape_terminal(&name, f->unit);
+		bytes_puts(&name, "]");
+	}
+	bytes_u8(&name, 0);
+	bytes_printf(b, "  %-26s %5u", name.failed ? "" : (const char *)name.data, f->d.n);
+	bytes_free(&name);
+	for (size_t i = 0; i < sizeof v / sizeof v[0]; i++)
+		put_number(b, v[i]);
+	bytes_u8(b, '\n');
+}
+
+static int put_jobs(struct bytes *b, struct database *s, const struct bench_group *g, struct err *e)
+{
+	struct bytes text = { 0 };
+	int rc = batch_jobs_text(s, g->batch.id, g->ntrials, &text, e);
+
+	if (text.len)
+		bytes_printf(b, "  side by side: %.*s\n", (int)text.len, (const char *)text.data);
+	bytes_free(&text);
+	return rc;
+}
+
+static int stats_text(struct bytes *b, struct database *s, const struct bench_group *g,
+		      const struct noises *x, struct err *e)
+{
+	static const char *const heads[] = { "MEAN", "MEDIAN", "SD",  "SE", "Q1",  "Q3",
+					     "IQR",  "MIN",    "MAX", "CV", "SKEW" };
+
+	int rc;
+
+	benchprint_head(b, g);
+	put_reasons(b, g);
+	put_doubts(b, g);
+	put_noise(b, g, x);
+	put_memory(b, g);
+	rc = put_jobs(b, s, g, e);
+	if (g->nfigures)
+		bytes_printf(b, "  %-26s %5s", "", "N");
+	for (size_t i = 0; g->nfigures && i < sizeof heads / sizeof heads[0]; i++)
+		bytes_printf(b, " %10s", heads[i]);
+	if (g->nfigures)
+		bytes_u8(b, '\n');
+	for (uint32_t i = 0; i < g->nfigures; i++)
+		figure_line(b, &g->figure[i]);
+	return rc;
+}
+
+static void figure_json(struct json *j, const struct bench_figure *f)
+{
+	const struct description *d = &f->d;
+
+	json_key(j, f->name);
+	json_object(j);
+	json_key(j, "unit");
+	json_text(j, f->unit);
+	json_key(j, "n");
+	json_int(j, d->n);
+	json_put_real(j, "mean", d->mean);
+	json_put_real(j, "median", d->median);
+	json_put_real(j, "sd", d->sd);
+	json_put_real(j, "se", d->sem);
+	json_put_real(j, "min", d->min);
+	json_put_real(j, "q1", d->q1);
+	json_put_real(j, "q3", d->q3);
+	json_put_real(j, "max", d->max);
+	json_put_real(j, "iqr", d->iqr);
+	json_put_real(j, "cv", d->cv);
+	json_put_real(j, "cv_median", d->cv_median);
+	json_put_real(j, "skew", d->skew);
+	json_object_end(j);
+}
+
+static void doubts_json(struct json *j, const struct bench_group *g)
+{
+	json_key(j, "doubtful");
+	json_array(j);
+	for (uint32_t i = 0; i < g->ndoubts; i++) {
+		const struct bench_doubt *x = &g->doubt[i];
+
+		json_object(j);
+		json_put_int(j, "trial", g->row[x->row].number);
+		json_put_text(j, "check", g->model.check[x->check].text);
+		json_put_real(j, "reported", x->reported);
+		json_put_real(j, "computed", x->computed);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+static void noise_json(struct json *j, const struct bench_group *g, const struct noises *x)
+{
+	json_key(j, "disturbed");
+	json_array(j);
+	for (uint32_t i = 0; i < x->n; i++) {
+		json_object(j);
+		json_put_int(j, "trial", g->row[x->noise[i].row].number);
+		json_put_text(j, "why", x->noise[i].why);
+		json_object_end(j);
+	}
+	json_array_end(j);
+	json_put_bool(j, "worth_little", x->worth_little);
+}
+
+static int group_json(struct json *j, struct database *s, const struct bench_group *g,
+		      const struct noises *x, struct err *e)
+{
+	int rc;
+
+	json_object(j);
+	json_key(j, "batch");
+	json_int(j, g->batch.id);
+	json_key(j, "indicator");
+	json_text(j, g->indicator);
+	json_key(j, "component");
+	json_text(j, g->component);
+	json_key(j, "origin");
+	json_text(j, g->batch.origin);
+	json_key(j, "trials");
+	json_int(j, g->ntrials);
+	json_key(j, "failed");
+	json_array(j);
+	for (uint32_t i = 0; i < g->ntrials; i++) {
+		if (!g->row[i].reason)
+			continue;
+		json_object(j);
+		json_key(j, "trial");
+		json_int(j, g->row[i].number);
+		json_key(j, "reason");
+		json_text(j, g->row[i].reason);
+		json_object_end(j);
+	}
+	json_array_end(j);
+	doubts_json(j, g);
+	noise_json(j, g, x);
+	json_put_text(j, "peak_memory_kind", g->memory_kind);
+	json_put_int(j, "peak_memory_left_out", g->memory_left_out);
+	json_key(j, "side_by_side");
+	rc = batch_jobs_json(s, g->batch.id, j, e);
+	json_key(j, "figures");
+	json_object(j);
+	for (uint32_t i = 0; i < g->nfigures; i++)
+		figure_json(j, &g->figure[i]);
+	json_object_end(j);
+	json_object_end(j);
+	return rc;
+}
+
+int benchprint_stats(struct database *s, const int64_t *batch, uint32_t n, bool json)
+{
+	struct bytes b = { 0 };
+	struct json j = { .out = &b, .indent = true };
+	struct err e = { "" };
+	int rc = 0;
+
+	if (json) {
+		json_object(&j);
+		json_key(&j, "schema");
+		json_text(&j, "sonde/bench-stats/1");
+		json_key(&j, "batches");
+		json_array(&j);
+	}
+	for (uint32_t i = 0; i < n && !rc; i++) {
+		struct bench_group g = { 0 };
+		struct noises x = { 0 };
+
+		rc = bench_group_read(&g, s, batch[i], &e);
+		if (!rc)
+			rc = noises_find(&x, &g, &e);
+		if (!rc && json)
+			rc = group_json(&j, s, &g, &x, &e);
+		else if (!rc)
+			rc = stats_text(&b, s, &g, &x, &e);
+		noises_free(&x);
+		bench_group_free(&g);
+	}
+	if (rc) {
+		say("bench: %s", e.text);
+		bytes_free(&b);
+		return EXIT_FAILED;
+	}
+	if (json) {
+		json_array_end(&j);
+		json_object_end(&j);
+		bytes_u8(&b, '\n');
+	}
+	return print_bytes(&b);
+}
