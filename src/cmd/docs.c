@@ -91,6 +91,41 @@ static int print_metrics(void)
 	return print_bytes(&b);
 }
 
+static void cell(struct bytes *b, const char *keys)
+{
+	for (const char *end; *keys; keys = end + (*end == ' ')) {
+		end = keys + strcspn(keys, " ");
+		bytes_printf(b, "`%.*s`%s", (int)(end - keys), keys, *end ? ", " : "");
+	}
+}
+
+static void keys_section(struct bytes *b, const char *heading, const char *sentence)
+{
+	bytes_printf(b, "\n## %s\n\n", heading);
+	if (*sentence)
+		bytes_printf(b, "%s\n\n", sentence);
+	bytes_printf(b, "| key | value |\n|---|---|\n");
+}
+
+static int print_metadata(void)
+{
+	struct bytes b = { 0 };
+
+	bytes_printf(
+		&b,
+		"# Keys of metadata\n\nPrinted from `src/metas.def`. [metadata.md](metadata.md) "
+		"explains what they are. N stands for a number, NAME for a text.\n");
+#define SECTION(heading, sentence) keys_section(&b, heading, sentence);
+#define KEYS(keys, what)                                                                           \
+	bytes_printf(&b, "| ");                                                                    \
+	cell(&b, keys);                                                                            \
+	bytes_printf(&b, " | %s |\n", what);
+#include "metas.def"
+#undef KEYS
+#undef SECTION
+	return print_bytes(&b);
+}
+
 static int print_verdicts(void)
 {
 	struct err e = { "" };
@@ -132,13 +167,15 @@ static int docs_exec(const void *options, int noperands, char **operands)
 		return write_completions(operands[1]);
 	if (noperands == 1 && !strcmp(operands[0], "metrics"))
 		return print_metrics();
+	if (noperands == 1 && !strcmp(operands[0], "metadata"))
+		return print_metadata();
 	if (noperands == 1 && !strcmp(operands[0], "verdicts"))
 		return print_verdicts();
 	if (noperands == 1 && !strcmp(operands[0], "classes"))
 		return print_classes();
 	if (noperands > 1 && !strcmp(operands[0], "check"))
 		return check(operands + 1, noperands - 1);
-	say("docs: takes one of: man DIR, completions DIR, metrics, verdicts, classes, check FILE...");
+	say("docs: takes one of: man DIR, completions DIR, metrics, metadata, verdicts, classes, check FILE...");
 	return EXIT_USAGE;
 }
 
@@ -148,10 +185,10 @@ static const struct example examples[] = {
 
 const struct command command_docs = {
 	.name = "docs",
-	.operands = "man|completions DIR | metrics|verdicts|classes | check FILE...",
+	.operands = "man|completions DIR | metrics|metadata|verdicts|classes | check FILE...",
 	.what = "Write the documents that are made from the tables",
 	.description =
-		"Man pages and shell completions go into DIR, the catalogue of metrics, the rules of "
+		"Man pages and shell completions go into DIR, the catalogue of metrics, the keys of metadata, the rules of "
 		"the verdicts and the classes of code to standard output. check reads files of rules, "
 		"phases, classes, events, maps and models and reports the first fault with its line.",
 	COMMAND_EXAMPLES(examples),

@@ -5,14 +5,15 @@
 # limit: 300
 . "$TOP/tests/lib.sh"
 parts=".ci .clang-format .gitignore CHANGELOG.md LICENSE Makefile README.md dev docs rules site include examples tests/lib.sh tests/source.py
-	tests/lint tests/programs/spin.c tests/stubs/fake_blas.c src/commands.def src/main.c src/base/err.c src/base/*.h src/core/statistics/stats.c
-	src/core/*.h src/source/cpu.c src/source/storage/disk.c src/source/memory.c src/source/process.c src/sink/csv.c src/serve/main.c src/cmd/show.c
+	tests/lint tests/programs/spin.c tests/stubs/fake_blas.c src/commands.def src/main.c src/base/err.c src/base/*.h src/base/text/*.h src/core/statistics/stats.c
+	src/core/*.h src/core/*/*.h src/source/cpu.c src/source/storage/disk.c src/source/memory.c src/source/process.c src/sink/csv.c src/serve/main.c src/cmd/show.c
 	src/report/page"
 mkdir -p copy/src/new copy/bench
 # shellcheck disable=SC2086 # patterns
 (cd "$TOP" && tar -c --exclude=node_modules $parts) | tar -C copy -x
 git -C copy init -q
 cp "$TOP/bench/stale.py" copy/bench/
+WHOLE=$TOP
 export TOP=$PWD/copy
 
 lint() { # NAME
@@ -94,3 +95,15 @@ lint performance.sh || fail "performance.sh fails on a section that says that it
 rm copy/src/source/more.c
 commit three
 ! lint performance.sh || fail "performance.sh does not notice that a section is said to be stale and is not"
+
+# What names and what is named are all over the tree.
+(cd "$WHOLE" && tar -c --exclude=node_modules src maps phases tests/golden) | tar -C copy -x
+lint keys.py || {
+	cat lint.out
+	fail "keys.py fails on the tree as it is"
+}
+notices keys.py docs/metadata-keys.md 'one more line'
+notices keys.py docs/metrics.md 'and `job.nothing_bytes`'
+notices keys.py src/cmd/show.c 'const char *f(void) { return "gpu.warmth_celsius"; }'
+notices keys.py src/source/cpu.c 'void f(void) { sample_meta_text(0, 0, "host.nothing", 0); }'
+notices keys.py src/metas.def 'KEYS("host.nothing", "what nothing stores")'
