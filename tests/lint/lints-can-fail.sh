@@ -7,7 +7,7 @@
 parts=".ci .clang-format .gitignore CHANGELOG.md LICENSE Makefile README.md dev docs rules site include examples tests/lib.sh tests/source.py
 	tests/lint tests/programs/spin.c tests/stubs/fake_blas.c src/commands.def src/main.c src/base/err.c src/base/*.h src/base/text/*.h src/core/statistics/stats.c
 	src/core/*.h src/core/*/*.h src/source/cpu.c src/source/storage/disk.c src/source/memory.c src/source/process.c src/sink/csv.c src/serve/main.c src/cmd/show.c
-	src/report/page"
+	src/report/page/web"
 mkdir -p copy/src/new copy/bench
 # shellcheck disable=SC2086 # patterns
 (cd "$TOP" && tar -c --exclude=node_modules $parts) | tar -C copy -x
