@@ -114,7 +114,7 @@ static int print_metadata(void)
 	bytes_printf(
 		&b,
 		"# Keys of metadata\n\nPrinted from `src/metas.def`. [metadata.md](metadata.md) "
-		"explains what they are. N stands for a number, NAME for a text.\n");
+		"explains what they are. N is a number, NAME a text.\n");
 #define SECTION(heading, sentence) keys_section(&b, heading, sentence);
 #define KEYS(keys, what)                                                                           \
 	bytes_printf(&b, "| ");                                                                    \
