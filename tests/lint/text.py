@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Licence lines, what stands at the top of the tree, and words that must not be in it: unfinished work, halves of a
-merge, paths of one machine, download addresses."""
+merge, paths of one machine, download addresses. Each folder of fixtures has a line that says where it comes from."""
 import re
 
 import source
@@ -29,8 +29,16 @@ def faults_of(path, text):
             yield number, "a lock file names no download address"
 
 
+def fixtures():
+    """What tests/fixtures has and its README.md does not name, or the reverse."""
+    there = {path.split("/")[2] for path in source.files() if path.startswith("tests/fixtures/")} - {"README.md"}
+    named = set(re.findall(r"`([^`/]+)`(?=[^|]* \| )", "\n".join(
+        line.split("|")[1] + " | " for line in source.read("tests/fixtures/README.md").splitlines() if line.startswith("| `"))))
+    return [f"tests/fixtures/README.md:1: says nothing of {name}, or of what is not there" for name in sorted(there ^ named)]
+
+
 def main():
-    faults = []
+    faults = fixtures() if source.files("fixtures/README.md") else []
     for path in source.files():
         if path.split("/")[0] not in TOP:
             faults.append(f"{path}:1: does not belong to the top of the tree")
