@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Includes point inward, as the table in docs/architecture.md says; no command includes another."""
+"""Includes point inward, as the table in docs/architecture.md says; no command includes another. docs/layers.svg is
+drawn from that table."""
 import re
+import subprocess
+import sys
 
 import source
 
@@ -51,6 +54,9 @@ def main():
             fault = fault_of(path, target, allowed, commands)
             if fault:
                 faults.append(f"{path}:{number}: {fault}")
+    picture = subprocess.run([sys.executable, source.TOP + "/docs/layers.py"], check=True, capture_output=True, text=True).stdout
+    if picture != source.read("docs/layers.svg"):
+        faults.append("docs/layers.svg is old: ./dev golden")
     source.report(faults)
 
 

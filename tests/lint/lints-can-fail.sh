@@ -43,6 +43,7 @@ notices layers.py src/core/statistics/stats.c '#include "sink/sink.h"'
 notices layers.py src/base/err.c '#include "core/statistics/stats.h"'
 notices layers.py src/cmd/show.c '#include "cmd/export.h"'
 notices layers.py src/new/room.c '#include "base/err.h"'
+notices layers.py docs/layers.svg '<!-- another -->'
 notices headers.sh src/core/statistics/stats.h 'struct unknown_type f(enum nothing n, time_t t);'
 notices headers.sh include/sonde.h 'int class(int new);'
 notices sizes.py src/base/err.c "$(printf '\\n%.0s' $(seq 600))"
