@@ -11,6 +11,7 @@
 #define SONDE_JOB_ELECTION_H
 
 #include "base/err.h"
+#include "job/scheduler/scheduler.h"
 
 #include <sys/types.h>
 
@@ -25,5 +26,15 @@ pid_t election_holder(const char *key);
 /* Who connected: its pid as it is here, or -EPERM for another user, -ESRCH for one that has no pid
  * here. */
 pid_t election_peer(int fd);
+
+/* A job is recorded once into a directory on a node: who records all of it, beside it,
+ * claims that, so that others that would count the same processes see it.
+ *
+ * A claim is a socket as of an election (job/election.h): it goes with the process. */
+/* id: of the job, NULL: job's own. 0, and *fd holds the claim, or is 0 where
+ * nobody can be met; or the pid of who holds it. */
+pid_t claim_take(const struct batch_job *job, const char *id, const char *directory, int *fd);
+/* The pid of who holds it; 0: nobody does. */
+pid_t claim_holder(const struct batch_job *job, const char *directory);
 
 #endif

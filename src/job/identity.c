@@ -3,9 +3,8 @@
 
 #include "base/clock.h"
 #include "base/crc32c.h"
-#include "job/scheduler/hydra.h"
 #include "job/scheduler/mpi.h"
-#include "job/scheduler/scheduler_row.h"
+#include "job/scheduler/row.h"
 
 #include <ctype.h>
 #include <sched.h>

@@ -5,10 +5,9 @@
 #include "base/descriptors.h"
 #include "base/root.h"
 #include "base/text/number.h"
-#include "job/glance.h"
 #include "job/message.h"
 #include "job/patience.h"
-#include "job/signals.h"
+#include "job/sentinel.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -74,7 +74,7 @@ struct registration {
 	int64_t lost_ns; /* when the recorder was lost that recorded it before; 0: none was */
 	int64_t recorded[RECORDED_NUMBER_OF];
 	char step[MESSAGE_STEP];  /* who is in one is killed with it */
-	char spans[MESSAGE_PATH]; /* the folder of its spans (job/spanfolder.h), or "" */
+	char spans[MESSAGE_PATH]; /* the folder of its spans (job/said.h), or "" */
 	char key[MESSAGE_KEY];    /* what must be equal for one recorder */
 };
 

@@ -9,7 +9,9 @@
 #ifndef SONDE_JOB_PRINTED_H
 #define SONDE_JOB_PRINTED_H
 
+#include "core/sample.h"
 #include "job/message.h"
+#include "job/secret/secret_list.h"
 
 struct printed_place {
 	int fd;             /* -1: there is nothing to read */
@@ -26,5 +28,16 @@ void printed_begin(struct printed_place *p, enum printed_wish wish);
 /* When it has failed: a file system that does not answer is left alone after a second. */
 void printed_read(const struct printed_place *p, struct printed *out);
 void printed_end(struct printed_place *p);
+
+/* What a command that failed printed last, as metadata: its last lines in valid UTF-8
+ * without control characters and secrets.
+ *
+ * job.error_text of a node, or the label error_text of a task's instance; error_text_from where
+ * that is not standard error, and error_text_absent where there is none. */
+enum { ERROR_TEXT_LINES = 20, ERROR_TEXT_BYTES = 4096 };
+
+/* instance 0: of the node. */
+void error_text_say(struct sample *s, uint32_t instance, const struct secret_list *l,
+		    const struct printed *p);
 
 #endif

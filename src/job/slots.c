@@ -3,7 +3,7 @@
 
 #include "base/text/number.h"
 #include "base/text/textfile.h"
-#include "job/scheduler/scheduler_row.h"
+#include "job/scheduler/row.h"
 
 #include <errno.h>
 #include <string.h>

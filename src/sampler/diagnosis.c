@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "core/expr/expr.h"
 #include "job/identity.h"
-#include "job/scheduler/scheduler_say.h"
+#include "job/scheduler/scheduler.h"
 #include "sampler/mechanism.h"
 #include "sampler/tree/fixes.h"
 

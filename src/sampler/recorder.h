@@ -15,7 +15,7 @@
 
 struct recorder_options {
 	const char *marks;     /* a file of the job's (job/markfile.h), or NULL */
-	const char *spans;     /* a folder of the job's (job/spanfolder.h), "" or NULL */
+	const char *spans;     /* a folder of the job's (job/said.h), "" or NULL */
 	const char *directory; /* created if missing */
 	bool force;            /* record into a directory that holds another job's recording */
 	const char *elsewhere; /* how another directory is named: "name another with -o" */

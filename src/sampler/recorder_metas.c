@@ -2,10 +2,10 @@
 /* recorder_metas.c - the metadata of a recording: the job, its node, its end, what watching it
  * cost. */
 #include "base/clock.h"
-#include "job/environment.h"
-#include "job/scheduler/scheduler_ask.h"
-#include "job/scheduler/scheduler_say.h"
+#include "job/scheduler/ask.h"
+#include "job/scheduler/scheduler.h"
 #include "job/secret/secret.h"
+#include "job/words.h"
 #include "sampler/left_out.h"
 #include "sampler/recorder_state.h"
 #include "sampler/tree/fixes.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * span_files.h - the files in which processes of the job leave their spans: they are found in the
- * folders of their launchers (job/spanfolder.h), taken (source/program/spans.h) while the processes
+ * folders of their launchers (job/said.h), taken (source/program/spans.h) while the processes
  * live, and removed when these are gone.
  *
  * Nothing is allocated but for a process that is new, and nobody is waited for.

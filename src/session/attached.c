@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/text/number.h"
-#include "job/claim.h"
+#include "job/election.h"
 #include "sampler/tree/members_find.h"
 #include "session/attached_script.h"
 #include "source/procfile.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Environments of any text, a variable a line: what is found is a job that can be told of. No file
  * is read but /dev/null, and as HTCondor's ad what is behind the first empty line. */
-#include "job/scheduler/scheduler_say.h"
+#include "job/scheduler/scheduler.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "job/scheduler/scheduler_ask.h"
+#include "job/scheduler/ask.h"
 
 #define JOB "JobId=1 JobName=script UserId=u(1) "
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "job/environment.h"
 #include "job/secret/secret.h"
+#include "job/words.h"
 
 #include <errno.h>
 #include <setjmp.h>

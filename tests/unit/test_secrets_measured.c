@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How many of 600 made secrets are masked, and how many of 2,000 harmless words: the figures are
  * printed. */
-#include "job/environment.h"
 #include "job/secret/secret.h"
 #include "job/words.h"
 

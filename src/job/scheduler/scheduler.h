@@ -3,7 +3,7 @@
  * scheduler.h - the batch job this process is in, as its environment and the files named there
  * tell.
  *
- * No scheduler is asked. One row (src/schedulers.def, job/scheduler_*.c) knows one batch system.
+ * No scheduler is asked. One row (src/schedulers.def, job/scheduler/NAME.c) knows one batch system.
  * What is not told is absent: a text is NULL, a number is -1. Texts are borrowed from the
  * environment. The environment is hostile: numbers are bounded, lists are checked.
  */
@@ -13,6 +13,9 @@
 #include "core/host/hostlist.h"
 
 #include <stddef.h>
+
+struct sample;
+struct secret_list;
 
 enum batch_text {
 	BATCH_RAW_ID,      /* the system's own: of an array job's element, the element's */
@@ -79,5 +82,10 @@ const char *batch_job_system(const struct batch_job *j); /* "slurm"; NULL withou
 const char *batch_text_key(enum batch_text t);
 const char *batch_number_key(enum batch_number n);
 const char *batch_part_name(enum batch_part p); /* NULL: not known */
+
+/* As metadata job.NAME. Secrets are masked. */
+void batch_job_say(const struct batch_job *j, const struct secret_list *l, struct sample *s);
+/* "job 4, step batch, node n1 (1 of 3)"; "no batch job: ..." outside of one. */
+void batch_job_sentence(const struct batch_job *j, char *out, size_t size);
 
 #endif

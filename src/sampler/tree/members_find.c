@@ -2,7 +2,7 @@
 /* members_find.c - by what the processes of a job are told here. */
 #include "sampler/tree/members_find.h"
 
-#include "job/scheduler/scheduler_row.h"
+#include "job/scheduler/row.h"
 #include "sampler/tree/reading.h"
 #include "source/cgroup/cgroup_path.h"
 

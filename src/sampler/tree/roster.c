@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/unnamed.h"
 #include "job/election.h"
-#include "job/lastlines.h"
+#include "job/printed.h"
 #include "sampler/tree/task_record.h"
 
 #include <errno.h>

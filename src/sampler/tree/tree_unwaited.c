@@ -8,7 +8,7 @@
 #include "sampler/tree/tree_state.h"
 
 #include "base/clock.h"
-#include "job/glance.h"
+#include "job/patience.h"
 #include "source/threadfile.h"
 
 #include <stdio.h>

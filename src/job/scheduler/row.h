@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scheduler_row.h - one batch system: its variables, and what of it takes code.
+ * row.h - one batch system: its variables, and what of it takes code.
  *
  * A system is one file, job/scheduler_NAME.c with const struct scheduler scheduler_NAME, and one
  * line in src/schedulers.def. The first row whose signs are all set is the job's.
  */
-#ifndef SONDE_JOB_SCHEDULER_SCHEDULER_ROW_H
-#define SONDE_JOB_SCHEDULER_SCHEDULER_ROW_H
+#ifndef SONDE_JOB_SCHEDULER_ROW_H
+#define SONDE_JOB_SCHEDULER_ROW_H
 
 #include "job/scheduler/scheduler.h"
 

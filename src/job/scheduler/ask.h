@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scheduler_ask.h - why a job was ended, as Slurm says: its commands are asked once, when a signal
+ * ask.h - why a job was ended, as Slurm says: its commands are asked once, when a signal
  * from outside ended the job, by the node that is the job's first.
  *
  * Nothing in a job's environment or in its signals tells a time limit from scancel or from a lost
  * node. What is not answered in time is not known.
  */
-#ifndef SONDE_JOB_SCHEDULER_SCHEDULER_ASK_H
-#define SONDE_JOB_SCHEDULER_SCHEDULER_ASK_H
+#ifndef SONDE_JOB_SCHEDULER_ASK_H
+#define SONDE_JOB_SCHEDULER_ASK_H
 
 #include "job/scheduler/scheduler.h"
 

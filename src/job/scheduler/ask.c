@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "job/scheduler/scheduler_ask.h"
+#include "job/scheduler/ask.h"
 
 #include "base/clock.h"
 #include "base/text/asking.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scheduler_pbs.c - OpenPBS, PBS Pro and Torque.
+/* pbs.c - OpenPBS, PBS Pro and Torque.
  *
  * The file of nodes has a line for each MPI process, not for each core (Torque's: for each core).
  * Tasks on the first node may lack it; PBS_NODEFILE_LOCAL is perfmon's word for a copy that every
  * node can read.
  */
 #include "job/scheduler/mpi.h"
-#include "job/scheduler/scheduler_row.h"
+#include "job/scheduler/row.h"
 #include "job/slots.h"
 
 #include <string.h>

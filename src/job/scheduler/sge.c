@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scheduler_sge.c - Grid Engine. JOB_ID alone is set by many; SGE_TASK_ID is in every job,
+/* sge.c - Grid Engine. JOB_ID alone is set by many; SGE_TASK_ID is in every job,
  * "undefined" where there is no array. */
-#include "job/scheduler/scheduler_row.h"
+#include "job/scheduler/row.h"
 #include "job/slots.h"
 
 #include <stdio.h>

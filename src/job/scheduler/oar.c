@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scheduler_oar.c - OAR: its file of nodes has a line for each core; it knows no ranks. */
-#include "job/scheduler/scheduler_row.h"
+/* oar.c - OAR: its file of nodes has a line for each core; it knows no ranks. */
+#include "job/scheduler/row.h"
 #include "job/slots.h"
 
 static void oar_read(struct batch_job *j, char *const *environment, const char *host)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scheduler_slurm.c - Slurm.
+/* slurm.c - Slurm.
  *
  * SLURM_NODEID, SLURM_NNODES and SLURM_NTASKS are the step's, and under mpirun those of the step
  * that started the daemons; SLURM_JOB_* are the job's everywhere (seen on 22.05).
  */
 #include "job/scheduler/mpi.h"
-#include "job/scheduler/scheduler_row.h"
+#include "job/scheduler/row.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scheduler_lsf.c - LSF. A job that is no element of an array has the index 0.
+/* lsf.c - LSF. A job that is no element of an array has the index 0.
  *
  * LSB_CG_MEMLIMIT is not read: it is a task's or a host's, as the cluster is configured; the
  * control group itself has the limit.
  */
-#include "job/scheduler/scheduler_row.h"
+#include "job/scheduler/row.h"
 #include "job/slots.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scheduler_flux.c - Flux: its tasks are told their ranks (job/scheduler/mpi.c) and the number of
+/* flux.c - Flux: its tasks are told their ranks (job/scheduler/mpi.c) and the number of
  * nodes, no names. The script of flux-batch is told its id alone, as that of the instance it is in;
  * before flux-core had FLUX_ENCLOSING_ID, nothing. */
-#include "job/scheduler/scheduler_row.h"
+#include "job/scheduler/row.h"
 
 static void flux_read(struct batch_job *j, char *const *environment, const char *host)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scheduler_htcondor.c - HTCondor. Its variables name files, of which the job's ad has the rest: a
+/* htcondor.c - HTCondor. Its variables name files, of which the job's ad has the rest: a
  * line an attribute, NAME = VALUE, where a value that is no number and no text is an expression.
  *
  * Ids are those of a submitting machine (schedd): its name is taken as the cluster's.
  */
 #include "base/text/number.h"
 #include "base/text/textfile.h"
-#include "job/scheduler/scheduler_row.h"
+#include "job/scheduler/row.h"
 
 #include <errno.h>
 #include <stdio.h>
