@@ -176,6 +176,7 @@ static void start_switching(pid_t pid[2])
 		pid[i] = fork();
 		if (pid[i])
 			continue;
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		for (bool mine = i; mine || read(i ? back[0] : there[0], &c, 1) == 1; mine = false)
 			if (write(i ? there[1] : back[1], &c, 1) != 1)
 				break;
