@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plots_draw.c - each kind of plot. */
+#include "chart/charts.h"
 #include "chart/colour.h"
-#include "chart/heatmap.h"
 #include "chart/panel.h"
-#include "chart/roofline.h"
 #include "chart/time_chart.h"
 #include "report/paper/plots.h"
 
