@@ -4,7 +4,7 @@
 #include "report/judging/findings.h"
 #include "report/page/page_html.h"
 #include "report/page/page_metric.h"
-#include "report/paper/plots_table.h"
+#include "report/paper/plots.h"
 
 #include <math.h>
 #include <string.h>
