@@ -30,27 +30,19 @@ static void key_of(const struct own_series *s, char out[SHOWN_NAME])
 static void own_chart_json(struct json *j, const struct own_series *s, uint32_t i)
 {
 	char key[SHOWN_NAME], id[32];
+	const char *name = key + sizeof key_prefix - 1;
+	const struct page_chart c = {
+		.id = id,
+		.title = name,
+		.note = s->mark ? "numbers in the job's marks" : "a counter of the program",
+		.own = true,
+		.height = CHART_HEIGHT,
+		.lines = { { key, name, PAGE_LINE, "green" } },
+	};
 
 	key_of(s, key);
 	snprintf(id, sizeof id, "own-%u", i);
-	json_object(j);
-	json_put_text(j, "id", id);
-	json_put_text(j, "title", key + sizeof key_prefix - 1);
-	json_put_text(j, "note",
-		      s->mark ? "numbers in the job's marks" : "a counter of the program");
-	json_put_text(j, "unit", "own");
-	json_key(j, "height");
-	json_int(j, CHART_HEIGHT);
-	json_key(j, "lines");
-	json_array(j);
-	json_object(j);
-	json_put_text(j, "metric", key);
-	json_put_text(j, "label", key + sizeof key_prefix - 1);
-	json_put_text(j, "role", "line");
-	json_put_text(j, "colour", "green");
-	json_object_end(j);
-	json_array_end(j);
-	json_object_end(j);
+	page_chart_json(j, &c);
 }
 
 static void own_charts_json(struct json *j, const struct own *own)
@@ -201,54 +193,6 @@ void page_maps_json(struct json *j, const struct traces *t, const struct run *r,
 
 enum { PROOF_HEIGHT = 170 };
 
-static void line_json(struct json *j, const struct page_line *l)
-{
-	static const char *const role[] = {
-		[PAGE_STACK] = "stack", [PAGE_LINE] = "line", [PAGE_AREA] = "area"
-	};
-
-	json_object(j);
-	json_key(j, "metric");
-	json_text(j, l->metric);
-	json_key(j, "label");
-	json_text(j, l->label);
-	json_key(j, "role");
-	json_text(j, role[l->role]);
-	json_key(j, "colour");
-	json_text(j, l->colour);
-	json_object_end(j);
-}
-
-static void chart_json(struct json *j, const struct page_chart *c)
-{
-	json_object(j);
-	json_key(j, "id");
-	json_text(j, c->id);
-	json_key(j, "title");
-	json_text(j, c->title);
-	json_key(j, "note");
-	json_text(j, c->note);
-	json_key(j, "unit");
-	json_text(j, unit_name(c->unit));
-	json_key(j, "height");
-	json_int(j, c->height);
-	if (c->limit_of) {
-		json_key(j, "limit");
-		json_object(j);
-		json_key(j, "of");
-		json_text(j, c->limit_of);
-		json_key(j, "label");
-		json_text(j, c->limit_label);
-		json_object_end(j);
-	}
-	json_key(j, "lines");
-	json_array(j);
-	for (size_t l = 0; l < PAGE_LINES && c->lines[l].metric; l++)
-		line_json(j, &c->lines[l]);
-	json_array_end(j);
-	json_object_end(j);
-}
-
 static bool has_values(const struct page_series *d, uint32_t drawn)
 {
 	uint32_t n;
@@ -290,7 +234,7 @@ static void proof_json(struct json *j, const struct page_series *d, const struct
 	snprintf(name, sizeof name, *drawn->instance ? "%s of %s" : "%s",
 		 row && row->label ? row->label : drawn->metric, drawn->instance);
 	escape_terminal_into(title, sizeof title, name);
-	chart_json(j, &c);
+	page_chart_json(j, &c);
 }
 
 static void maps_json(struct json *j)
@@ -319,7 +263,7 @@ void page_charts_json(struct json *j, const struct page_series *d, const struct 
 	own_charts_json(j, own);
 	for (size_t c = 0; c < npage_charts; c++) {
 		if (is_shown(d, &page_charts[c]))
-			chart_json(j, &page_charts[c]);
+			page_chart_json(j, &page_charts[c]);
 		if (c)
 			continue;
 		page_waits_chart_json(j, waits); /* beside the cores */

@@ -58,9 +58,9 @@ void page_code_kinds(struct page_kinds *k, const struct stacks *s)
 void page_code_chart_json(struct json *j, const struct page_kinds *k)
 {
 	page_kinds_chart_json(j, k,
-			      &(struct page_kinds_words){ .title = "CPU by kind of code",
-							  .note = "sampled user CPU time, in cores",
-							  .unit = "cores" });
+			      &(struct page_chart){ .title = "CPU by kind of code",
+						    .note = "sampled user CPU time, in cores",
+						    .unit = UNIT_CORES });
 }
 
 /* ---- what there is ---- */

@@ -42,34 +42,24 @@ static void kind_key(const struct page_kinds *k, uint32_t kind, char out[32])
 	snprintf(out, 32, "%s:%u", k->id, kind);
 }
 
-void page_kinds_chart_json(struct json *j, const struct page_kinds *k,
-			   const struct page_kinds_words *words)
+void page_kinds_chart_json(struct json *j, const struct page_kinds *k, struct page_chart *c)
 {
-	char key[32];
+	char key[PAGE_KINDS][32];
+	uint32_t n = 0;
 
 	if (!k->cells.buckets)
 		return;
-	json_object(j);
-	json_put_text(j, "id", k->id);
-	json_put_text(j, "title", words->title);
-	json_put_text(j, "note", words->note);
-	json_put_text(j, "unit", words->unit);
-	json_put_int(j, "height", CHART_HEIGHT);
-	json_key(j, "lines");
-	json_array(j);
+	c->id = k->id;
+	c->height = CHART_HEIGHT;
 	for (uint32_t i = 0; i < k->n; i++) {
 		if (!(k->kind[i].seconds > 0))
 			continue;
-		kind_key(k, i, key);
-		json_object(j);
-		json_put_text(j, "metric", key);
-		json_put_text(j, "label", k->kind[i].label);
-		json_put_text(j, "role", "stack");
-		json_put_text(j, "colour", k->kind[i].colour);
-		json_object_end(j);
+		kind_key(k, i, key[n]);
+		c->lines[n] = (struct page_line){ key[n], k->kind[i].label, PAGE_STACK,
+						  k->kind[i].colour };
+		n++;
 	}
-	json_array_end(j);
-	json_object_end(j);
+	page_chart_json(j, c);
 }
 
 uint32_t page_cells_first(const struct stacks_cells *x, uint32_t group)
@@ -194,6 +184,7 @@ void html_kinds(struct bytes *b, const struct page_kind *kind, uint32_t n, doubl
 
 /* ---- what threads waited for ---- */
 
+_Static_assert((int)PAGE_KINDS < (int)PAGE_LINES, "a line for each kind");
 enum { PLACES = 10, TEXT = 400, FIRST_WAIT = 2, OTHER_WAITS = 6 };
 _Static_assert((int)PAGE_PLACES >= (int)WAITING_PARTS, "a place for each part");
 
@@ -263,9 +254,9 @@ int page_waits_make(struct page_kinds *k, const struct waittime *t, double end_s
 void page_waits_chart_json(struct json *j, const struct page_kinds *k)
 {
 	page_kinds_chart_json(j, k,
-			      &(struct page_kinds_words){ .title = "What threads waited for",
-							  .note = "threads, on average",
-							  .unit = "count" });
+			      &(struct page_chart){ .title = "What threads waited for",
+						    .note = "threads, on average",
+						    .unit = UNIT_COUNT });
 }
 
 /* ---- the section ---- */
