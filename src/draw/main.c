@@ -45,7 +45,7 @@ static int status_of(cairo_status_t status, struct err *e)
 		       cairo_status_to_string(status));
 }
 
-static void tell_about(cairo_surface_t *pdf, const struct document *d)
+static void set_metadata(cairo_surface_t *pdf, const struct document *d)
 {
 	time_t at = (time_t)d->created_s;
 	struct tm tm;
@@ -66,7 +66,7 @@ static int open_surface(struct painter *p, double w, double h, struct err *e)
 	switch (p->document->format) {
 	case DOCUMENT_PDF:
 		p->surface = cairo_pdf_surface_create_for_stream(write_out, p->out, w, h);
-		tell_about(p->surface, p->document);
+		set_metadata(p->surface, p->document);
 		break;
 	case DOCUMENT_SVG:
 		p->surface = cairo_svg_surface_create_for_stream(write_out, p->out, w, h);

@@ -98,7 +98,7 @@ void peers_close(struct peers *p)
 	p->fd = -1;
 }
 
-/* What has no inode any more is nobody's; its user would be told as root. */
+/* What has no inode any more is nobody's; its user would be reported as root. */
 enum peer peers_user(const struct peers *p, const struct sockaddr *peer, uid_t *uid)
 {
 	struct inet_diag_msg found;

@@ -83,16 +83,16 @@ static void put_meta(struct json *j, const struct run_meta *m)
 	}
 }
 
-/* What is told of hosts. */
-struct told {
+/* What a document of hosts has. */
+struct meta_document {
 	const struct run *run;
 	const char *keys; /* globs; NULL: none */
 	struct run_index metas;
 	uint32_t *rank;
 };
 
-/* The last that was said of a key counts. */
-static void put_metas(struct json *j, const struct told *t, uint32_t node)
+/* The last text of a key counts. */
+static void put_metas(struct json *j, const struct meta_document *t, uint32_t node)
 {
 	const struct run *r = t->run;
 	const struct run_index *x = &t->metas;
@@ -106,7 +106,7 @@ static void put_metas(struct json *j, const struct told *t, uint32_t node)
 	}
 }
 
-static int put_hosts(struct bytes *text, const struct told *t, FILE *out, struct err *e)
+static int put_hosts(struct bytes *text, const struct meta_document *t, FILE *out, struct err *e)
 {
 	const struct run *r = t->run;
 	struct json j = { .out = text };
@@ -136,7 +136,7 @@ static int put_hosts(struct bytes *text, const struct told *t, FILE *out, struct
 
 int perfmon_meta_data(const struct run *r, const struct map *m, FILE *out, struct err *e)
 {
-	struct told t = { r, m->machine, { 0 }, calloc(r->nnodes + 1u, sizeof *t.rank) };
+	struct meta_document t = { r, m->machine, { 0 }, calloc(r->nnodes + 1u, sizeof *t.rank) };
 	struct bytes text = { 0 };
 	int rc;
 
@@ -327,8 +327,8 @@ static int put_group(struct document *d, const struct host *h, uint32_t column, 
 	return rc;
 }
 
-/* Nothing is told of what this host has none of, but by a key that is always there. */
-static bool is_told(const struct document *d, const struct host *h, uint32_t column)
+/* Nothing is written of what this host has none of, but by a key that is always there. */
+static bool is_written(const struct document *d, const struct host *h, uint32_t column)
 {
 	const char *key = d->schema->columns[column].name;
 	size_t n = group_length(key);
@@ -373,7 +373,7 @@ static int put_host(struct document *d, const struct host *h, struct err *e)
 	json_key(&d->json, "time_stamps");
 	rc = put_values(d, h, TIME, e);
 	for (uint32_t c = FIRST_VALUE; c < d->schema->ncolumns && !rc; c++)
-		if (is_told(d, h, c))
+		if (is_written(d, h, c))
 			rc = put_group(d, h, c, e);
 	json_object_end(&d->json);
 	return rc;

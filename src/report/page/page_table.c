@@ -388,7 +388,7 @@ void html_tasks(struct bytes *b, const struct page_source *p)
 	};
 	struct html_heading h[sizeof all / sizeof all[0]];
 	const struct summary *s = p->summary;
-	uint32_t told = 0;
+	uint32_t shown = 0;
 	size_t n = 0;
 
 	if (!s->ntasks)
@@ -399,12 +399,12 @@ void html_tasks(struct bytes *b, const struct page_source *p)
 	bytes_puts(b, "<section aria-labelledby=\"h-tasks\">\n<h2 id=\"h-tasks\">Tasks</h2>\n");
 	html_table(b, "By rank; bars are relative to the task that used most", h, n);
 	for (uint32_t i = 0; i < s->nsteps; i++)
-		for (uint32_t t = 0; t < s->steps[i].n && told < TASKS_MAX; t++, told++)
+		for (uint32_t t = 0; t < s->steps[i].n && shown < TASKS_MAX; t++, shown++)
 			task_row(b, s, &s->steps[i], &s->tasks[s->steps[i].first + t]);
 	html_table_end(b);
-	if (s->ntasks > told)
+	if (s->ntasks > shown)
 		bytes_printf(b, "<p class=\"soft\">and %u more: sonde show --json has them all</p>",
-			     s->ntasks - told);
+			     s->ntasks - shown);
 	spread(b, s);
 	bytes_puts(b, "</section>");
 }
