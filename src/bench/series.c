@@ -2,7 +2,7 @@
 #include "bench/series.h"
 
 #include "base/clock.h"
-#include "chart/level_chart.h"
+#include "chart/charts.h"
 
 #include <errno.h>
 #include <math.h>

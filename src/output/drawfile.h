@@ -5,7 +5,7 @@
 #ifndef SONDE_OUTPUT_DRAWFILE_H
 #define SONDE_OUTPUT_DRAWFILE_H
 
-#include "chart/document.h"
+#include "chart/shape.h"
 #include "output/outfile.h"
 
 /* directory/name, whole or not at all. 0, or -errno with a sentence: -ENOENT where the helper is

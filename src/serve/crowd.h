@@ -11,12 +11,33 @@
 #ifndef SONDE_SERVE_CROWD_H
 #define SONDE_SERVE_CROWD_H
 
-#include "serve/peers.h"
-
 #include <microhttpd.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/socket.h>
+
+/* Which user is at the other end of a connection over the loopback. The kernel's socket diagnosis
+ * (sock_diag) answers everybody, of sockets in this network namespace. Where it is not there,
+ * nobody is known. */
+struct peers {
+	int fd; /* -1: nobody is known */
+	int family;
+	uint32_t address[4]; /* of the listener, in network order */
+	in_port_t port;
+};
+
+enum peer {
+	PEER_UNKNOWN = 0,
+	PEER_GONE, /* it has closed its end already */
+	PEER_KNOWN,
+};
+
+/* Of what is connected to this listener. */
+void peers_open(struct peers *p, const struct sockaddr *listener);
+void peers_close(struct peers *p);
+enum peer peers_user(const struct peers *p, const struct sockaddr *peer, uid_t *uid);
 
 enum { CROWD_MAX = 512, CROWD_ASK_S = 10, CROWD_ANSWER_S = 120 };
 
@@ -33,8 +54,8 @@ struct crowd {
 	unsigned places;
 	struct guest coming; /* admitted, and not yet here */
 	struct guest guest[CROWD_MAX];
-	uint64_t refused, told; /* of other users; of those, how many were told of */
-	int64_t told_ns;
+	uint64_t refused, reported; /* of other users; of those, how many were reported */
+	int64_t reported_ns;
 };
 
 void crowd_open(struct crowd *w, const struct sockaddr *listener, unsigned places);
@@ -51,8 +72,9 @@ void crowd_stays(struct crowd *w, struct MHD_Connection *c);
 void crowd_done(struct crowd *w, struct MHD_Connection *c);
 /* Once a second. */
 void crowd_expel(struct crowd *w);
-/* How many were refused since this was told last, at most once a minute; 0: nothing is to be told.
+/* How many were refused since this was reported last, at most once a minute; 0: nothing is to be
+ * reported.
  */
-uint64_t crowd_tells(struct crowd *w);
+uint64_t crowd_report(struct crowd *w);
 
 #endif

@@ -35,7 +35,7 @@ struct stream {
 	struct watched *run;
 	struct MHD_Connection *connection;
 	struct stream *next;
-	uint64_t told;
+	uint64_t sent;
 	unsigned beat;
 	bool suspended;
 };
@@ -268,8 +268,8 @@ static ssize_t stream_read(void *stream, uint64_t pos, char *out, size_t size)
 	pthread_mutex_lock(&s->pages->lock);
 	if (s->pages->stopping) {
 		n = MHD_CONTENT_READER_END_OF_STREAM;
-	} else if (s->run->version && s->told != s->run->version) {
-		s->told = s->run->version;
+	} else if (s->run->version && s->sent != s->run->version) {
+		s->sent = s->run->version;
 		n = event_text(s, out, size);
 	} else if (s->beat != s->pages->beat) {
 		s->beat = s->pages->beat;
@@ -309,7 +309,7 @@ static struct stream *stream_new(struct pages *p, struct MHD_Connection *c, size
 	pthread_mutex_lock(&p->lock);
 	snprintf(id, sizeof id, "%08x-%llu", p->boot, (unsigned long long)s->run->version);
 	if (last_id && !strcmp(last_id, id))
-		s->told = s->run->version;
+		s->sent = s->run->version;
 	s->beat = p->beat;
 	s->next = p->streams;
 	p->streams = s;

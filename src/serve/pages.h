@@ -4,7 +4,7 @@
  *
  * A thread of its own reads recordings and makes what is asked for: `sonde report`'s page, and its
  * data alone. Each version is made once, whoever asks, at most once a second and in at most a tenth
- * of the time of one core; who asks for what is too old waits suspended. A stream tells versions,
+ * of the time of one core; who asks for what is too old waits suspended. A stream sends versions,
  * nothing else: who missed some asks for the newest and has missed nothing.
  */
 #ifndef SONDE_SERVE_PAGES_H

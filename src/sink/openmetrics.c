@@ -141,7 +141,7 @@ static void put_time(struct bytes *b, int64_t ns)
 	bytes_u8(b, '\n');
 }
 
-/* Two recorders of one node may have read the same thing at the same time: it is told once. */
+/* Two recorders of one node may have read the same thing at the same time: it is written once. */
 static void put_sample(struct openmetrics *o, const struct sorted_row *row, bool first)
 {
 	struct json number = { .out = &o->text };

@@ -14,8 +14,8 @@ int openmetrics_compare(const char *a, const char *b);
 /* Append what a device of this metric is labelled by: disk. Words that label other things are
  * taken. */
 void openmetrics_label(struct bytes *b, const char *metric);
-/* Append the lines that begin a family. unit and help may be NULL or empty; the unit is told where
- * the name ends with it, as OpenMetrics has it. */
+/* Append the lines that begin a family. unit and help may be NULL or empty; the unit is written
+ * where the name ends with it, as OpenMetrics has it. */
 void openmetrics_family(struct bytes *b, const char *name, bool counter, const char *unit,
 			const char *help);
 

@@ -9,7 +9,9 @@
 #ifndef SONDE_SINK_PERFMON_H
 #define SONDE_SINK_PERFMON_H
 
+#include "base/text/json.h"
 #include "core/frame/frame.h"
+#include "core/frame/run.h"
 
 #include <stdio.h>
 
@@ -22,5 +24,13 @@ int perfmon_document(struct run *r, const struct map *m, uint32_t t, const char 
 		     struct err *e);
 /* What the machines are, as far as the map wants to know. 0 or -errno. */
 int perfmon_meta_data(const struct run *r, const struct map *m, FILE *out, struct err *e);
+
+#define PERFMON_CPU_METRICS "cpu_metrics"
+
+/* The keys parent_proc_md, an object about the job's first process, and child_proc_md, a text
+ * "PID NAME" for each other one, as many as have room: PERFMON_PROCESSES. */
+void perfmon_processes(struct json *j, const struct run *r, uint32_t node);
+
+enum { PERFMON_PROCESSES = 1000 };
 
 #endif

@@ -45,7 +45,7 @@ struct table_source {
 int sink_pull(const struct sink *k, const struct table_source *from, FILE *out, struct err *e);
 
 /* Pull the frame through the sink into out and flush it. 0 or -errno; what could not be written is
- * told without a name, which the caller knows. */
+ * reported without a name, which the caller knows. */
 int sink_run(const struct sink *k, struct frame *f, FILE *out, struct err *e);
 /* The same under another name than the table's. */
 int sink_run_as(const struct sink *k, struct frame *f, const char *table, FILE *out, struct err *e);

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cells.h - a screen of character cells: text is put, and what differs from what the terminal shows
- * is painted.
+ * is painted; and what the terminal sends when keys are pressed, as keys.
  *
  * Text is hostile: it is escaped here, cut at its width, and a character that takes two columns
  * never half shown. Painting uses what a VT100 knows: moving the cursor, erasing, bold, reverse;
- * and, when there is colour, the eight of ANSI. It writes to no terminal.
+ * and, when there is colour, the eight of ANSI. Sequences of keys may come in parts; unknown ones
+ * are passed over. It writes to no terminal and reads from none.
  */
 #ifndef SONDE_TOP_CELLS_H
 #define SONDE_TOP_CELLS_H
 
 #include "base/bytes.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 
 enum {
 	STYLE_PLAIN = 0,
@@ -55,5 +59,40 @@ void cells_paint(struct cells *c, struct bytes *out);
 /* Append the rows as lines of plain text, without blanks at their ends and blank lines at the end.
  */
 void cells_lines(const struct cells *c, struct bytes *out);
+
+/* Characters are themselves. */
+enum key {
+	KEY_NONE = 0,
+	KEY_ENTER = 256,
+	KEY_ESCAPE,
+	KEY_BACK,
+	KEY_UP,
+	KEY_DOWN,
+	KEY_LEFT,
+	KEY_RIGHT,
+	KEY_HOME,
+	KEY_END,
+	KEY_PAGE_UP,
+	KEY_PAGE_DOWN,
+	KEY_F1,
+	KEY_F3 = KEY_F1 + 2,
+	KEY_F5 = KEY_F1 + 4,
+	KEY_F6,
+	KEY_F10 = KEY_F1 + 9
+};
+
+struct keys {
+	char held[16]; /* of a sequence whose end has not come */
+	size_t n;
+};
+
+/* The next byte: a key, or KEY_NONE. */
+int keys_take(struct keys *k, char byte);
+/* Nothing came for a while: what is held is the escape key, if it was that alone. */
+int keys_wait_over(struct keys *k);
+static inline bool keys_waits(const struct keys *k)
+{
+	return k->n > 0;
+}
 
 #endif

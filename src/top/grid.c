@@ -4,7 +4,7 @@
 #include "base/array.h"
 #include "base/text/decimal.h"
 #include "live/wait.h"
-#include "top/keys.h"
+#include "top/cells.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,27 +1,65 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "top/view.h"
 
+#include "base/clock.h"
 #include "core/frame/run.h"
-#include "top/keys.h"
-#include "top/view_part.h"
+#include "top/cells.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { TOP = 2, GPUS_SEEN = 8 };
+/* clang-format off */
+static const struct column columns_of_nodes[] = {
+	{ 'N', COLUMN_NAME, 0, 8, 0, "NODE", "the node, and the number of its recorder if it had several" },
+	{ 'S', COLUMN_STATE, 0, 7, 0, "STATE", "running, late, silent, waiting, ended, damaged, unreadable" },
+	{ 'C', COLUMN_FIGURE, NOW_CPU_RATIO, 5, 0, "CPU%", "CPU time, of the cores that the job may use" },
+	{ 0, COLUMN_FIGURE, NOW_CPU, 6, 4, "CORES", "cores in use" },
+	{ 'M', COLUMN_FIGURE, NOW_MEMORY_RATIO, 5, 1, "MEM%", "memory, of its limit: asked for, allowed, or the node's" },
+	{ 0, COLUMN_FIGURE, NOW_MEMORY, 10, 3, "MEMORY", "memory of the job: PSS, or RSS where PSS is not known" },
+	{ 'G', COLUMN_FIGURE, NOW_GPU, 5, 2, "GPU%", "use of the GPUs, their average" },
+	{ 'R', COLUMN_FIGURE, NOW_READ, 10, 5, "READ", "bytes read a second, from cache or not" },
+	{ 'W', COLUMN_FIGURE, NOW_WRITTEN, 10, 6, "WRITTEN", "bytes written a second" },
+	{ 'P', COLUMN_FIGURE, NOW_PROCESSES, 5, 7, "PROCS", "processes that live" },
+};
+
+static const struct column columns_of_processes[] = {
+	{ 'I', COLUMN_PID, 0, 7, 1, "PID", "the process's id" },
+	{ 'C', COLUMN_FIGURE, NOW_CPU, 6, 0, "CORES", "cores in use" },
+	{ 'M', COLUMN_FIGURE, NOW_MEMORY, 10, 0, "RSS", "resident memory; shared pages count in full" },
+	{ 'R', COLUMN_FIGURE, NOW_READ, 10, 3, "READ", "bytes read a second, from cache or not" },
+	{ 'W', COLUMN_FIGURE, NOW_WRITTEN, 10, 4, "WRITTEN", "bytes written a second" },
+	{ 'H', COLUMN_FIGURE, NOW_THREADS, 4, 5, "THR", "threads" },
+	{ 'T', COLUMN_FIGURE, NOW_CPU_TIME, 11, 2, "CPU TIME", "CPU time so far" },
+	{ 0, COLUMN_WAIT, 0, 21, 6, "WAITS FOR", "what it waits for, or runs; of processes of this machine" },
+	{ 'N', COLUMN_NAME, 0, 8, 0, "COMMAND", "its command line where there is room, else its name" },
+};
+
+static const struct column columns_of_gpus[] = {
+	{ 'N', COLUMN_NAME, 0, 8, 0, "GPU", "its name" },
+	{ 'G', COLUMN_FIGURE, NOW_GPU, 5, 0, "GPU%", "time in which a kernel ran" },
+	{ 'M', COLUMN_FIGURE, NOW_GPU_MEMORY_RATIO, 5, 1, "MEM%", "memory that is allocated" },
+	{ 0, COLUMN_FIGURE, NOW_GPU_MEMORY, 10, 2, "MEMORY", "memory that is allocated" },
+	{ 0, COLUMN_FIGURE, NOW_GPU_MEMORY_TOTAL, 10, 5, "OF", "memory that it has" },
+	{ 'P', COLUMN_FIGURE, NOW_POWER, 9, 3, "POWER", "power" },
+	{ 'T', COLUMN_FIGURE, NOW_TEMPERATURE, 10, 4, "TEMP", "temperature" },
+};
+/* clang-format on */
 
 void view_init(struct view *v, const struct now *now, const char *title)
 {
 	*v = (struct view){
 		.now = now,
 		.title = title,
-		.nodes = { .column = columns_of_nodes, .ncolumns = COLUMNS_OF_NODES },
+		.nodes = { .column = columns_of_nodes,
+			   .ncolumns = sizeof columns_of_nodes / sizeof columns_of_nodes[0] },
 		.processes = { .column = columns_of_processes,
-			       .ncolumns = COLUMNS_OF_PROCESSES,
+			       .ncolumns =
+				       sizeof columns_of_processes / sizeof columns_of_processes[0],
 			       .sort = 1 },
-		.gpus = { .column = columns_of_gpus, .ncolumns = COLUMNS_OF_GPUS },
+		.gpus = { .column = columns_of_gpus,
+			  .ncolumns = sizeof columns_of_gpus / sizeof columns_of_gpus[0] },
 	};
 }
 
@@ -136,7 +174,7 @@ static void open_node(struct view *v, const struct now_node *n)
 static void place(struct view *v, unsigned rows)
 {
 	v->placed = true;
-	if (v->now->n + TOP + 3 > rows)
+	if (v->now->n + VIEW_TOP + 3 > rows)
 		v->screen = v->list = VIEW_MAP;
 	if (v->now->n == 1)
 		open_node(v, &v->now->node[0]);
@@ -347,105 +385,102 @@ enum view_answer view_key(struct view *v, int key)
 	return grid_key(grid_of(v), key, v->screen == VIEW_MAP) ? VIEW_CHANGED : VIEW_SAME;
 }
 
-/* ---- screens ---- */
+/* ---- replay ---- */
 
-static void draw_map(struct view *v, struct cells *c, unsigned top, unsigned height)
+enum { REPLAY_PAGES = 20 };
+
+static void go(struct replay *r, int64_t at_ns)
 {
-	const struct column *col = &v->nodes.column[v->nodes.sort];
-	const struct now_node *n;
-	char text[160];
+	const struct now_span *s = &r->span;
 
-	if (col->kind != COLUMN_FIGURE)
-		col = &columns_of_nodes[2];
-	snprintf(text, sizeof text, "%s: %s, in tenths%s", col->heading, col->what,
-		 now_figures[col->figure].unit == UNIT_RATIO ? "" : " of the largest");
-	cells_put(c, top, 0, c->columns, STYLE_PLAIN, text);
-	grid_map(&v->nodes, c, top + 1, height - 3);
-	n = view_node(v);
-	if (!n)
-		return;
-	cells_put(c, top + height - 2, 0, c->columns, STYLE_BOLD, n->name);
-	if (!view_trouble_line(n, c, top + height - 1))
-		view_figures_line(c, top + height - 1, n->figure);
+	r->at_ns = at_ns < s->first_ns ? s->first_ns : at_ns > s->last_ns ? s->last_ns : at_ns;
 }
 
-static void draw_node(struct view *v, struct cells *c, unsigned top, unsigned height)
+void replay_init(struct replay *r, const struct now_span *span, int64_t at_ns)
 {
-	const struct now_node *n = view_node(v);
-	unsigned gpus = v->gpus.n < GPUS_SEEN ? v->gpus.n : GPUS_SEEN;
-
-	if (!n)
-		return;
-	if (view_trouble_line(n, c, top)) {
-		top++;
-		height--;
-	}
-	gpus = gpus && gpus + 1 > height / 3 ? height / 3 : gpus ? gpus + 1 : 0;
-	if (v->screen == VIEW_GPUS) {
-		grid_draw(&v->gpus, c, top, height, true);
-		return;
-	}
-	if (gpus > 1) {
-		grid_draw(&v->gpus, c, top, gpus, false);
-		top += gpus;
-		height -= gpus;
-	}
-	grid_draw(&v->processes, c, top, height, true);
+	*r = (struct replay){ .span = *span, .speed = 1 };
+	go(r, at_ns < span->last_ns - span->begin_ns ? span->begin_ns + at_ns : span->last_ns);
 }
 
-static void draw_body(struct view *v, struct cells *c, unsigned top)
+static int64_t page(const struct replay *r)
 {
-	unsigned height = c->rows - top - 1;
+	int64_t part = (r->span.last_ns - r->span.first_ns) / REPLAY_PAGES;
 
-	if (!v->now->n) {
-		cells_put(c, top, 0, c->columns, STYLE_PLAIN,
-			  "No recording is here yet: waiting for one.");
-		return;
-	}
-	switch (v->screen) {
-	case VIEW_NODES:
-		grid_draw(&v->nodes, c, top, height, true);
-		break;
-	case VIEW_MAP:
-		draw_map(v, c, top, height);
-		break;
-	case VIEW_PROCESSES:
-	case VIEW_GPUS:
-		draw_node(v, c, top, height);
-		break;
-	case VIEW_DETAIL:
-		view_draw_detail(v, c, top, height);
+	return part > r->span.interval_ns ? part : r->span.interval_ns;
+}
+
+static void play(struct replay *r, int64_t mono_ns)
+{
+	r->plays = !r->plays && r->at_ns < r->span.last_ns;
+	r->tick_ns = mono_ns;
+}
+
+static void speed(struct replay *r, bool faster)
+{
+	if (faster && r->speed < REPLAY_SPEED_MOST)
+		r->speed *= 2;
+	else if (!faster && r->speed > 1)
+		r->speed /= 2;
+}
+
+bool replay_key(struct replay *r, int key, int64_t mono_ns)
+{
+	replay_tick(r, mono_ns);
+	switch (key) {
+	case KEY_LEFT:
+	case KEY_RIGHT:
+		go(r, r->at_ns + (key == KEY_RIGHT ? 1 : -1) * r->span.interval_ns);
+		return true;
+	case KEY_PAGE_UP:
+	case KEY_PAGE_DOWN:
+		go(r, r->at_ns + (key == KEY_PAGE_DOWN ? 1 : -1) * page(r));
+		return true;
+	case KEY_HOME:
+	case KEY_END:
+		go(r, key == KEY_HOME ? r->span.first_ns : r->span.last_ns);
+		return true;
+	case ' ':
+		play(r, mono_ns);
+		return true;
+	case '+':
+	case '-':
+		speed(r, key == '+');
+		return true;
+	default:
+		return false;
 	}
 }
 
-static void draw_too_small(struct cells *c)
+void replay_tick(struct replay *r, int64_t mono_ns)
 {
-	char text[96];
+	int64_t passed = mono_ns - r->tick_ns, left = r->span.last_ns - r->at_ns;
 
-	snprintf(text, sizeof text, "%u x %u is too small: %d x %d", c->columns, c->rows,
-		 VIEW_COLUMNS_LEAST, VIEW_ROWS_LEAST);
-	cells_put(c, 0, 0, c->columns, STYLE_PLAIN, text);
-	cells_put(c, 1, 0, c->columns, STYLE_PLAIN, "is needed; q: quit");
+	if (!r->plays)
+		return;
+	r->tick_ns = mono_ns;
+	go(r, passed < left / r->speed ? r->at_ns + passed * r->speed : r->span.last_ns);
+	r->plays = r->at_ns < r->span.last_ns;
 }
 
-void view_draw(struct view *v, struct cells *c, bool keys)
+/* Since the begin: milliseconds are shown of the first minute only, seconds always. */
+static const char *since(const struct replay *r, int64_t utc_ns, char text[32])
 {
-	const struct now_node *n = view_in_node(v) ? view_node(v) : NULL;
+	int64_t ms = (utc_ns - r->span.begin_ns) / NS_PER_MS, s = ms / 1000;
 
-	cells_clear(c);
-	if (c->rows < VIEW_ROWS_LEAST || c->columns < VIEW_COLUMNS_LEAST) {
-		draw_too_small(c);
-		return;
+	if (s >= 60) {
+		snprintf(text, 32, "%lld:%02d:%02d", (long long)(s / 3600), (int)(s / 60 % 60),
+			 (int)(s % 60));
+		return text;
 	}
-	if (keys)
-		view_keys_line(v, c);
-	if (v->help) {
-		view_draw_help(v, c);
-		return;
-	}
-	view_title_line(v, c);
-	view_figures_line(c, 1, n ? n->figure : v->now->figure);
-	if (c->rows >= METERS_FROM)
-		view_meters(v, c, TOP, n ? n->figure : v->now->figure);
-	draw_body(v, c, c->rows >= METERS_FROM ? TOP + METER_ROWS : TOP);
+	return unit_format(UNIT_SECONDS, (double)ms / 1e3, text, 32);
+}
+
+void replay_text(const struct replay *r, char *out, size_t size)
+{
+	char at[32], all[32], fast[16] = "";
+
+	if (r->speed > 1)
+		snprintf(fast, sizeof fast, " x%u", r->speed);
+	snprintf(out, size, "replay  %s of %s  %s%s", since(r, r->at_ns, at),
+		 since(r, r->span.last_ns, all), r->plays ? "playing" : "paused", fast);
 }

@@ -7,8 +7,28 @@
 #define SONDE_TOP_VIEW_H
 
 #include "top/grid.h"
-#include "top/replay.h"
 
+/* Which instant of an ended recording is shown, and the keys that move it. */
+struct replay {
+	struct now_span span;
+	int64_t at_ns;   /* wall time that is shown */
+	int64_t tick_ns; /* monotonic time up to which was played */
+	unsigned speed;
+	bool plays;
+};
+
+enum { REPLAY_SPEED_MOST = 64 };
+
+/* at_ns: since the recording's begin. */
+void replay_init(struct replay *r, const struct now_span *span, int64_t at_ns);
+/* Whether the key is one of a replay's: then it is done. */
+bool replay_key(struct replay *r, int key, int64_t mono_ns);
+/* Play on up to mono_ns; at the last sample it stays. */
+void replay_tick(struct replay *r, int64_t mono_ns);
+/* "replay 4.00 s of 10.0 s", and how it plays. */
+void replay_text(const struct replay *r, char *out, size_t size);
+
+enum { VIEW_TOP = 2 }; /* lines above the tables */
 enum { VIEW_ROWS_LEAST = 8, VIEW_COLUMNS_LEAST = 40 };
 
 enum view_screen { VIEW_NODES = 0, VIEW_MAP, VIEW_PROCESSES, VIEW_GPUS, VIEW_DETAIL };
@@ -44,6 +64,14 @@ void view_free(struct view *v);
 void view_look(struct view *v, unsigned rows);
 /* Go to the node of this name; false when there is none. */
 bool view_open_node(struct view *v, const char *name);
+
+static inline bool view_in_node(const struct view *v)
+{
+	return v->screen >= VIEW_PROCESSES;
+}
+/* What was opened, or is at the cursor; NULL: none, or it has gone. */
+const struct now_node *view_node(const struct view *v);
+const struct row *view_thing(const struct view *v);
 
 enum view_answer { VIEW_SAME, VIEW_CHANGED, VIEW_QUIT };
 enum view_answer view_key(struct view *v, int key);

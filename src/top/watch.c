@@ -2,8 +2,8 @@
 #include "top/watch.h"
 
 #include "base/clock.h"
-#include "top/keeper.h"
-#include "top/keys.h"
+#include "top/cells.h"
+#include "top/terminal.h"
 
 #include <errno.h>
 #include <poll.h>

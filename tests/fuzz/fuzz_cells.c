@@ -2,7 +2,6 @@
 /* Hostile names on a screen: nothing but what a terminal may have is painted, and nothing twice. */
 #include "base/text/escape.h"
 #include "top/cells.h"
-#include "top/keys.h"
 
 #include <stdlib.h>
 #include <string.h>

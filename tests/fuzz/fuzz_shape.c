@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A document as the helper sonde-draw gets it: any bytes. All that is given must be readable, and
  * what is a drawing is drawn. */
-#include "chart/document.h"
+#include "chart/shape.h"
 #include "chart/svg.h"
 
 #include <math.h>

@@ -10,7 +10,6 @@
 
 #include "base/text/width.h"
 #include "top/cells.h"
-#include "top/keys.h"
 
 static struct cells screen(unsigned rows, unsigned columns)
 {

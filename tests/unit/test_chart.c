@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "chart/axis.h"
 #include "chart/colour.h"
-#include "chart/document.h"
+#include "chart/panel.h"
+#include "chart/shape.h"
 #include "chart/svg.h"
 #include "chart/text.h"
 #include "chart/time_chart.h"

@@ -4,7 +4,6 @@
 #include "core/table/map.h"
 
 #include "sink/perfmon.h"
-#include "sink/perfmon_parts.h"
 #include "unit/frame_text.h"
 
 static const char good[] = "# a comment\n"

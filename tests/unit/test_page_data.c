@@ -2,7 +2,6 @@
 /* What the page's script is given: numbers packed and read back, finer points where a verdict
  * points, each core by itself, phases and marks. */
 #include "report/page/page_data.h"
-#include "report/page/page_event.h"
 #include "report/page/page_events.h"
 #include "report/page/page_pack.h"
 #include "report/page/page_series.h"

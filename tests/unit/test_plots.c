@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The plots of a run that was made by hand. tests/golden/plot-NAME.svg are what they look like;
  * UPDATE_GOLDEN=1 writes these anew. */
-#include "chart/roofline.h"
+#include "chart/charts.h"
 #include "chart/svg.h"
 #include "report/paper/plots.h"
 #include "unit/synthetic_run.h"

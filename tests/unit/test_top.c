@@ -2,8 +2,8 @@
 /* The table of processes as a tree and with a search, keys as other monitors have them, and what a
  * process waits for. */
 #include "live/wait.h"
+#include "top/cells.h"
 #include "top/grid.h"
-#include "top/keys.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -2,7 +2,7 @@
 /* campaign_chart.c - the charts of the benchmark page. */
 #include "base/text/decimal.h"
 #include "bench/campaign/campaign_page.h"
-#include "chart/axis.h"
+#include "chart/panel.h"
 #include "report/page/page_html.h"
 
 #include <math.h>

@@ -139,3 +139,40 @@ const char *page_source_of(const char *metric)
 				return page_charts[c].source;
 	return "";
 }
+
+static void line_json(struct json *j, const struct page_line *l)
+{
+	static const char *const role[] = {
+		[PAGE_STACK] = "stack", [PAGE_LINE] = "line", [PAGE_AREA] = "area"
+	};
+
+	json_object(j);
+	json_put_text(j, "metric", l->metric);
+	json_put_text(j, "label", l->label);
+	json_put_text(j, "role", role[l->role]);
+	json_put_text(j, "colour", l->colour);
+	json_object_end(j);
+}
+
+void page_chart_json(struct json *j, const struct page_chart *c)
+{
+	json_object(j);
+	json_put_text(j, "id", c->id);
+	json_put_text(j, "title", c->title);
+	json_put_text(j, "note", c->note);
+	json_put_text(j, "unit", c->own ? "own" : unit_name(c->unit));
+	json_put_int(j, "height", c->height);
+	if (c->limit_of) {
+		json_key(j, "limit");
+		json_object(j);
+		json_put_text(j, "of", c->limit_of);
+		json_put_text(j, "label", c->limit_label);
+		json_object_end(j);
+	}
+	json_key(j, "lines");
+	json_array(j);
+	for (size_t l = 0; l < PAGE_LINES && c->lines[l].metric; l++)
+		line_json(j, &c->lines[l]);
+	json_array_end(j);
+	json_object_end(j);
+}

@@ -8,6 +8,7 @@
 #ifndef SONDE_REPORT_PAGE_PAGE_CHARTS_H
 #define SONDE_REPORT_PAGE_PAGE_CHARTS_H
 
+#include "base/text/json.h"
 #include "core/metric.h"
 
 enum { PAGE_LINES = 10 };
@@ -29,6 +30,7 @@ struct page_chart {
 	const char *id, *title, *note; /* note: what a reader must know, or "" */
 	const char *source; /* what reads most of its metrics: its failure is their reason */
 	enum unit unit;
+	bool own; /* the program's own numbers, in whatever unit */
 	int height;
 	bool optional;        /* left out of the page when no node has any of its metrics */
 	const char *limit_of; /* "cores" or "memory" of the node as a dashed line; NULL = none */
@@ -38,6 +40,9 @@ struct page_chart {
 
 extern const struct page_chart page_charts[];
 extern const size_t npage_charts;
+
+/* The specification for the page's script, in the array "charts" that is open. */
+void page_chart_json(struct json *j, const struct page_chart *c);
 
 /* The source behind a metric that is drawn. */
 const char *page_source_of(const char *metric);

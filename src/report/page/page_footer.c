@@ -4,7 +4,7 @@
 #include "report/judging/findings.h"
 #include "report/page/page_html.h"
 #include "report/page/page_metric.h"
-#include "report/paper/plots_table.h"
+#include "report/paper/plots.h"
 
 #include <math.h>
 #include <string.h>
@@ -71,7 +71,7 @@ static void unused(struct bytes *b, const struct summary_mechanism *m)
 /* Those that were not used, and why; one line, however many nodes say the same. */
 static void unused_mechanisms(struct bytes *b, const struct summary *s)
 {
-	const struct summary_mechanism *said[REFUSALS_MAX];
+	const struct summary_mechanism *listed[REFUSALS_MAX];
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < s->nmechanisms && n < REFUSALS_MAX; i++) {
@@ -80,12 +80,12 @@ static void unused_mechanisms(struct bytes *b, const struct summary *s)
 
 		if (strcmp(m->state, "used") == 0)
 			continue;
-		while (k < n && !is_same_mechanism(said[k], m))
+		while (k < n && !is_same_mechanism(listed[k], m))
 			k++;
 		if (k < n)
 			continue;
 		bytes_puts(b, n ? "" : "<p>Not used:</p><ul>");
-		said[n++] = m;
+		listed[n++] = m;
 		unused(b, m);
 	}
 	bytes_puts(b, n ? "</ul>" : "");

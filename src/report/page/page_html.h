@@ -8,6 +8,7 @@
 #define SONDE_REPORT_PAGE_PAGE_HTML_H
 
 #include "base/bytes.h"
+#include "report/summary/account.h"
 #include "report/summary/summary.h"
 
 struct page_source {
@@ -27,6 +28,8 @@ void html_title(struct bytes *b, const struct page_source *p);
 void html_header(struct bytes *b, const struct page_source *p);
 void html_figures(struct bytes *b, const struct page_source *p);
 void html_counters(struct bytes *b, const struct page_source *p); /* nothing when none were */
+/* Of each part of the time a token of page.css and of colour_named: on paper, too. */
+extern const char *const account_colours[ACCOUNT_PARTS];
 /* A section of its own; nothing of a job whose wall time or cores are not known. */
 void html_account(struct bytes *b, const struct page_source *p);
 /* The code that used the CPU: a section of its own; a line where it was refused, nothing where it

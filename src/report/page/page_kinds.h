@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * page_kinds.h - what time was of, by a few kinds: as a bar with its words, and over time as a
- * chart of the page with one layer for each.
- *
- * What is in these kinds, and how large they are, is said by page_code.h and page_waits.h.
+ * chart of the page with one layer for each. What the job's threads waited for is of this form;
+ * so is its code (page_code.h).
  */
 #ifndef SONDE_REPORT_PAGE_PAGE_KINDS_H
 #define SONDE_REPORT_PAGE_PAGE_KINDS_H
@@ -11,6 +10,8 @@
 #include "base/bytes.h"
 #include "base/text/json.h"
 #include "core/stacks/stacks.h"
+#include "report/page/page_charts.h"
+#include "report/summary/waittime.h"
 
 enum {
 	PAGE_KINDS = 9,
@@ -41,12 +42,9 @@ void page_kinds_free(struct page_kinds *k);
 /* The first cell of a group, or of those behind it. */
 uint32_t page_cells_first(const struct stacks_cells *x, uint32_t group);
 
-struct page_kinds_words {
-	const char *title, *note, *unit;
-};
-/* A specification in the array "charts" that is open. */
-void page_kinds_chart_json(struct json *j, const struct page_kinds *k,
-			   const struct page_kinds_words *words);
+/* A specification in the array "charts" that is open; c has its title, note and unit, and gets the
+ * rest. */
+void page_kinds_chart_json(struct json *j, const struct page_kinds *k, struct page_chart *c);
 /* Keys in the object "series" that is open, of n points; node 0: of all together. */
 void page_kinds_series_json(struct json *j, const struct page_kinds *k, uint32_t node,
 			    const double *at_s, uint32_t n);
@@ -54,5 +52,12 @@ void page_kinds_series_json(struct json *j, const struct page_kinds *k, uint32_t
 /* The bar of those that are not 0, and their words; where they are less than whole_s, it is not
  * filled. */
 void html_kinds(struct bytes *b, const struct page_kind *kind, uint32_t n, double whole_s);
+
+/* What the job's threads waited for: on a CPU, ready, the kinds of wait of the most time, all
+ * others, and what is not known. Over time up to end_s. Empty without waits, and t may be NULL. 0
+ * or -errno with a sentence. */
+int page_waits_make(struct page_kinds *k, const struct waittime *t, double end_s, struct err *e);
+/* A specification in the array "charts" that is open. */
+void page_waits_chart_json(struct json *j, const struct page_kinds *k);
 
 #endif

@@ -62,9 +62,9 @@ static const struct run_series *refusal_of(const struct run *r, const struct run
 	return NULL;
 }
 
-/* What the node said last under a key; NULL when nothing. */
-static const char *said(const struct run *r, const struct run_index *x, uint32_t node,
-			const char *key)
+/* The last text of the node under a key; NULL when there is none. */
+static const char *last_meta(const struct run *r, const struct run_index *x, uint32_t node,
+			     const char *key)
 {
 	for (uint32_t i = x->first[node + 1]; i-- > x->first[node];)
 		if (!strcmp(r->metas[x->id[i]].key, key))
@@ -81,7 +81,7 @@ const char *page_why_missing(const struct run *r, const struct page_index *x,
 	char key[64];
 
 	snprintf(key, sizeof key, "source.%s", q->source);
-	text = said(r, &x->metas, q->node, key);
+	text = last_meta(r, &x->metas, q->node, key);
 	if (s)
 		snprintf(out, size, "%s%s%s", state_name(s->state), s->reason ? ": " : "",
 			 s->reason ? s->reason : "");

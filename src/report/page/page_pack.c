@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/page/page_pack.h"
 
+#include "base/text/base64.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -8,21 +10,9 @@ enum { FRACTION_BITS = 11, EXPONENT_MAX = 30, ABSENT = 0xffff };
 
 void page_pack_bytes(struct json *j, const void *data, size_t n)
 {
-	static const char digit[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	const uint8_t *in = data;
 	struct bytes text = { 0 };
 
-	for (size_t i = 0; i < n; i += 3) {
-		size_t left = n - i;
-		uint32_t v = (uint32_t)in[i] << 16 | (left > 1 ? (uint32_t)in[i + 1] << 8 : 0) |
-			     (left > 2 ? in[i + 2] : 0U);
-
-		bytes_u8(&text, (uint8_t)digit[v >> 18]);
-		bytes_u8(&text, (uint8_t)digit[v >> 12 & 63]);
-		bytes_u8(&text, left > 1 ? (uint8_t)digit[v >> 6 & 63] : '=');
-		bytes_u8(&text, left > 2 ? (uint8_t)digit[v & 63] : '=');
-	}
+	base64_encode(&text, data, n);
 	bytes_u8(&text, 0);
 	if (text.failed)
 		j->out->failed = true;

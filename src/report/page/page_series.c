@@ -2,7 +2,7 @@
 #include "report/page/page_series.h"
 
 #include "report/page/page_charts.h"
-#include "report/page/page_maps.h"
+#include "report/page/page_charts_json.h"
 #include "report/summary/own.h"
 
 #include <errno.h>

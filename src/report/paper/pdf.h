@@ -8,7 +8,7 @@
 #ifndef SONDE_REPORT_PAPER_PDF_H
 #define SONDE_REPORT_PAPER_PDF_H
 
-#include "chart/document.h"
+#include "chart/shape.h"
 #include "report/paper/plots.h"
 
 /* Append all pages. 0 or -ENOMEM with a sentence. */

@@ -5,7 +5,7 @@
 #include "chart/text.h"
 #include "report/cell.h"
 #include "report/machine.h"
-#include "report/page/page_account.h"
+#include "report/page/page_html.h"
 #include "report/page/page_metric.h"
 #include "report/paper/pdf.h"
 #include "report/summary/code.h"

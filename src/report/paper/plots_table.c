@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/paper/plots_table.h"
+#include "report/paper/plots.h"
 
 static const struct plot_row rows[] = {
 	{ .name = "nodes-job-cores",

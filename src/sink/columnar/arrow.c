@@ -6,6 +6,143 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- FlatBuffers, as far as Arrow's metadata needs them ----
+ *
+ * A buffer is built from its end to its begin: what something refers to is made before it. A ref is
+ * where a thing lies, counted from the end; 0 is none. Tables do not nest: one is ended before the
+ * next begins. {0} is empty. */
+
+enum { FLATBUFFER_FIELDS = 8 };
+
+typedef uint32_t flatbuffer_ref;
+
+struct flatbuffer {
+	struct bytes reversed;                   /* the last byte first */
+	flatbuffer_ref field[FLATBUFFER_FIELDS]; /* of the open table */
+	uint32_t begin;
+};
+
+/* So that what comes next, of so many bytes, ends where `align` divides. */
+static void align(struct flatbuffer *f, size_t bytes, size_t to)
+{
+	while ((f->reversed.len + bytes) % to && !f->reversed.failed)
+		bytes_u8(&f->reversed, 0);
+}
+
+/* A number by itself: an element of a vector or of a struct in it. */
+static void flatbuffer_put(struct flatbuffer *f, uint64_t v, size_t size)
+{
+	align(f, size, size);
+	for (size_t i = size; i; i--)
+		bytes_u8(&f->reversed, (uint8_t)(v >> 8 * (i - 1)));
+}
+
+static flatbuffer_ref here(const struct flatbuffer *f)
+{
+	return (flatbuffer_ref)f->reversed.len;
+}
+
+static void put_ref(struct flatbuffer *f, flatbuffer_ref ref)
+{
+	align(f, sizeof(ref), sizeof(ref));
+	flatbuffer_put(f, here(f) + sizeof(ref) - ref, sizeof(ref));
+}
+
+static flatbuffer_ref flatbuffer_binary_text(struct flatbuffer *f, const void *text, size_t n)
+{
+	const uint8_t *at = text;
+
+	align(f, n + 1, sizeof(uint32_t));
+	bytes_u8(&f->reversed, 0);
+	for (size_t i = n; i; i--)
+		bytes_u8(&f->reversed, at[i - 1]);
+	flatbuffer_put(f, n, sizeof(uint32_t));
+	return here(f);
+}
+
+static flatbuffer_ref flatbuffer_text(struct flatbuffer *f, const char *text)
+{
+	return flatbuffer_binary_text(f, text, strlen(text));
+}
+
+/* A vector: begin, its elements from the last to the first, end. Its length comes before the
+ * elements, of which some are of 8 bytes. */
+static void flatbuffer_vector(struct flatbuffer *f, size_t bytes)
+{
+	align(f, bytes, sizeof(uint64_t));
+}
+
+static flatbuffer_ref flatbuffer_vector_end(struct flatbuffer *f, size_t n)
+{
+	flatbuffer_put(f, n, sizeof(uint32_t));
+	return here(f);
+}
+
+static flatbuffer_ref flatbuffer_vector_of_refs(struct flatbuffer *f, const flatbuffer_ref *refs,
+						size_t n)
+{
+	flatbuffer_vector(f, n * sizeof(*refs));
+	for (size_t i = n; i; i--)
+		put_ref(f, refs[i - 1]);
+	return flatbuffer_vector_end(f, n);
+}
+
+static void flatbuffer_table(struct flatbuffer *f)
+{
+	memset(f->field, 0, sizeof(f->field));
+	f->begin = here(f);
+}
+
+static void flatbuffer_number(struct flatbuffer *f, unsigned field, uint64_t v, size_t size)
+{
+	flatbuffer_put(f, v, size);
+	f->field[field] = here(f);
+}
+
+static void flatbuffer_refer(struct flatbuffer *f, unsigned field, flatbuffer_ref ref)
+{
+	if (!ref)
+		return;
+	put_ref(f, ref);
+	f->field[field] = here(f);
+}
+
+static flatbuffer_ref flatbuffer_table_end(struct flatbuffer *f)
+{
+	flatbuffer_ref table;
+	uint32_t to_fields;
+
+	flatbuffer_put(f, 0, sizeof(to_fields));
+	table = here(f);
+	for (unsigned i = FLATBUFFER_FIELDS; i; i--)
+		flatbuffer_put(f, f->field[i - 1] ? table - f->field[i - 1] : 0, sizeof(uint16_t));
+	flatbuffer_put(f, table - f->begin, sizeof(uint16_t));
+	flatbuffer_put(f, sizeof(uint16_t) * (2 + FLATBUFFER_FIELDS), sizeof(uint16_t));
+	to_fields = here(f) - table;
+	for (size_t i = 0; i < sizeof(to_fields) && !f->reversed.failed; i++)
+		f->reversed.data[table - 1 - i] = (uint8_t)(to_fields >> 8 * i);
+	return table;
+}
+
+/* Append the buffer whose root is that table to out, a multiple of 8 bytes, and empty it. */
+static void flatbuffer_end(struct flatbuffer *f, flatbuffer_ref root, struct bytes *out)
+{
+	align(f, sizeof(root), sizeof(uint64_t));
+	put_ref(f, root);
+	out->failed |= f->reversed.failed;
+	if (bytes_room(out, f->reversed.len))
+		for (size_t i = f->reversed.len; i; i--)
+			out->data[out->len++] = f->reversed.data[i - 1];
+	bytes_reset(&f->reversed);
+}
+
+static void flatbuffer_free(struct flatbuffer *f)
+{
+	bytes_free(&f->reversed);
+}
+
+/* ---- messages ---- */
+
 /* Schema.fbs, Message.fbs and File.fbs of Arrow: fields by their place. */
 enum { VERSION_5 = 4, CODEC_ZSTD = 1, UNIT_NANOSECOND = 3, PRECISION_DOUBLE = 2 };
 enum header { HEADER_SCHEMA = 1, HEADER_DICTIONARY = 2, HEADER_RECORD = 3 };
@@ -83,8 +220,7 @@ static flatbuffer_ref put_about(struct flatbuffer *f, const struct column *c)
 	return n ? flatbuffer_vector_of_refs(f, pairs, n) : 0;
 }
 
-static flatbuffer_ref put_field(struct flatbuffer *f, const struct column *c, uint32_t id,
-				enum arrow_texts texts)
+static flatbuffer_ref put_field(struct flatbuffer *f, const struct column *c, uint32_t id)
 {
 	struct bytes text = { 0 };
 	flatbuffer_ref name, type, dictionary = 0, children, about;
@@ -95,7 +231,7 @@ static flatbuffer_ref put_field(struct flatbuffer *f, const struct column *c, ui
 	name = flatbuffer_text(f, text.failed ? "" : (const char *)text.data);
 	bytes_free(&text);
 	type = put_type(f, c->type, &number);
-	if (c->type == COLUMN_TEXT && texts == ARROW_DICTIONARIES)
+	if (c->type == COLUMN_TEXT)
 		dictionary = encoding(f, id);
 	children = flatbuffer_vector_of_refs(f, NULL, 0);
 	about = put_about(f, c);
@@ -110,24 +246,22 @@ static flatbuffer_ref put_field(struct flatbuffer *f, const struct column *c, ui
 	return flatbuffer_table_end(f);
 }
 
-static flatbuffer_ref put_fields(struct flatbuffer *f, const struct frame_schema *schema,
-				 enum arrow_texts texts)
+static flatbuffer_ref put_fields(struct flatbuffer *f, const struct frame_schema *schema)
 {
 	flatbuffer_ref *fields = calloc(schema->ncolumns + 1u, sizeof(*fields)), ref = 0;
 
 	f->reversed.failed |= !fields;
 	for (uint32_t i = 0; fields && i < schema->ncolumns; i++)
-		fields[i] = put_field(f, &schema->columns[i], i, texts);
+		fields[i] = put_field(f, &schema->columns[i], i);
 	if (fields)
 		ref = flatbuffer_vector_of_refs(f, fields, schema->ncolumns);
 	free(fields);
 	return ref;
 }
 
-static flatbuffer_ref put_schema(struct flatbuffer *f, const struct frame_schema *schema,
-				 enum arrow_texts texts)
+static flatbuffer_ref put_schema(struct flatbuffer *f, const struct frame_schema *schema)
 {
-	flatbuffer_ref fields = put_fields(f, schema, texts), about;
+	flatbuffer_ref fields = put_fields(f, schema), about;
 	struct bytes json = { 0 };
 
 	columns_describe(&json, schema);
@@ -163,10 +297,10 @@ static void put_message(struct flatbuffer *f, struct bytes *out, enum header typ
 	memcpy(out->data + begin + sizeof(length), &length, sizeof(length));
 }
 
-void arrow_schema(struct bytes *out, const struct frame_schema *schema, enum arrow_texts texts)
+void arrow_schema(struct bytes *out, const struct frame_schema *schema)
 {
 	struct flatbuffer f = { 0 };
-	flatbuffer_ref header = put_schema(&f, schema, texts);
+	flatbuffer_ref header = put_schema(&f, schema);
 
 	put_message(&f, out, HEADER_SCHEMA, header, 0);
 }
@@ -232,7 +366,7 @@ void arrow_footer(struct bytes *out, const struct frame_schema *schema,
 		  const struct arrow_file *file)
 {
 	struct flatbuffer f = { 0 };
-	flatbuffer_ref about = put_schema(&f, schema, ARROW_DICTIONARIES),
+	flatbuffer_ref about = put_schema(&f, schema),
 		       dictionaries = put_blocks(&f, file->dictionary, file->ndictionaries),
 		       batches = put_blocks(&f, file->batch, file->nbatches);
 	size_t begin = out->len;

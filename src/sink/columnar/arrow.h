@@ -6,11 +6,8 @@
 #ifndef SONDE_SINK_COLUMNAR_ARROW_H
 #define SONDE_SINK_COLUMNAR_ARROW_H
 
+#include "base/bytes.h"
 #include "core/frame/frame.h"
-#include "sink/columnar/flatbuffer.h"
-
-/* How texts are told. */
-enum arrow_texts { ARROW_PLAIN = 0, ARROW_DICTIONARIES /* the id is the column's number */ };
 
 /* A length and its nulls; where a buffer lies in the body; where a message lies in the file. */
 struct arrow_node {
@@ -37,8 +34,8 @@ struct arrow_file {
 	size_t ndictionaries, nbatches;
 };
 
-/* Append a message without its body. */
-void arrow_schema(struct bytes *out, const struct frame_schema *schema, enum arrow_texts texts);
+/* Append a message without its body. Texts are in dictionaries, whose id is the column's number. */
+void arrow_schema(struct bytes *out, const struct frame_schema *schema);
 void arrow_record(struct bytes *out, const struct arrow_batch *b);
 void arrow_dictionary(struct bytes *out, const struct arrow_batch *b, uint32_t id);
 /* Append what stands at the end of a file. */

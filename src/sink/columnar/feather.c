@@ -54,7 +54,7 @@ static int feather_begin(void *state, const struct frame_schema *schema, FILE *o
 	if (!f->node || !f->buffer || !f->job)
 		return no_memory(e);
 	bytes_put(&f->text, magic, sizeof(magic));
-	arrow_schema(&f->text, schema, ARROW_DICTIONARIES);
+	arrow_schema(&f->text, schema);
 	return put(f, &f->text, e);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* parquet.c - Apache Parquet: row groups of up to a million rows, zstd, statistics. */
-#include "sink/columnar/parquet.h"
+#include "sink/columnar/parquet_format.h"
 
 #include "sink/columnar/parquet_chunk.h"
 #include "sink/sink.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sink/columnar/parquet_chunk.h"
 
-#include "sink/columnar/hybrid.h"
-#include "sink/columnar/parquet.h"
+#include "sink/columnar/parquet_format.h"
 #include "sink/columnar/squeeze.h"
 
 #include <errno.h>

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trace_part.h - what the parts of a trace share: the run on the trace's clock, groups and rows.
+ * trace_part.h - what the parts of a trace share: the run on the trace's clock, groups and rows,
+ * and the slices with their notes going into them.
  *
- * Private to sink/trace*.c. A node has GROUPS_OF_NODE groups: its own, and one for each domain of
- * the things on it; domains beyond that share the last.
+ * Private to sink/trace/. A node has GROUPS_OF_NODE groups: its own, and one for each domain of the
+ * things on it; domains beyond that share the last.
  */
 #ifndef SONDE_SINK_TRACE_TRACE_PART_H
 #define SONDE_SINK_TRACE_TRACE_PART_H
 
 #include "core/frame/derive.h"
 #include "sink/trace/trace.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 enum { GROUPS_OF_NODE = 64 };
 
@@ -57,5 +61,47 @@ int trace_spans(struct trace *t, struct err *e);
 int trace_processes(struct trace *t, struct err *e);
 /* Samples of stacks, where the format has a place for them. 0 or -errno. */
 int trace_samples(struct trace *t, struct err *e);
+
+/* In which row of a track a slice goes, so that no two in a row overlap but where one lies in the
+ * other. {0} is empty and safe to free. */
+struct trace_row {
+	int64_t *end; /* of the slices that are open, each in the one before */
+	uint32_t depth, cap;
+};
+
+struct trace_rows {
+	struct trace_row *row;
+	uint32_t n, cap;
+};
+
+enum { NOTES_MAX = 64, TITLE_MAX = 128 };
+
+/* n is set to 0; the rest need not be. */
+struct notes {
+	uint32_t n;
+	struct trace_note note[NOTES_MAX];
+};
+void notes_text(struct notes *x, const char *key, const char *text);
+void notes_number(struct notes *x, const char *key, double v);
+
+/* What lies beside each other in one track: things of one kind on one node. Slices come by their
+ * begin, of one begin the longest first. {0} is empty. */
+struct lane {
+	const char *name; /* of its first row; NULL: all have numbers */
+	bool nested;
+	struct trace_rows rows;
+	uint32_t *row; /* [rows.n]: which of the group's */
+	uint32_t nrows, cap;
+};
+void lane_begin(struct lane *l, const char *name);
+void lane_free(struct lane *l);
+/* Put the slice into the window and the trace. 0 or -errno. */
+int lane_put(struct lane *l, struct trace *t, struct trace_slice *s, struct notes *notes,
+	     struct err *e);
+
+/* When a thing ends: one without an end was there as long as its node was watched, and a note says
+ * so. */
+int64_t trace_end_of(const struct trace *t, uint32_t node, int64_t end_ns, struct notes *notes);
+int trace_no_memory(struct err *e);
 
 #endif

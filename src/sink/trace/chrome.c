@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trace_chrome.c - the JSON that chrome://tracing, Perfetto and speedscope open: a group is a
+ * chrome.c - the JSON that chrome://tracing, Perfetto and speedscope open: a group is a
  * "process", a row a "thread".
  *
  * Times are in microseconds, and exact to the nanosecond, since they count from the begin.

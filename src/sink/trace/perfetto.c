@@ -1,16 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trace_perfetto.c - Perfetto's protobuf: packets of one sequence, with the texts of events told
- * once and referred to.
+ * perfetto.c - Perfetto's protobuf: packets of one sequence, with the texts of events sent once and
+ * referred to; samples of stacks likewise, in a sequence of their own.
  *
  * The field numbers are those of Perfetto's public trace_packet.proto, track_descriptor.proto,
- * track_event.proto, debug_annotation.proto and clock_snapshot.proto.
+ * track_event.proto, debug_annotation.proto, clock_snapshot.proto, profile_packet.proto,
+ * profile_common.proto and interned_data.proto.
  */
 #include "base/text/escape.h"
 #include "sink/columnar/dictionary.h"
 #include "sink/protobuf.h"
 #include "sink/trace/trace.h"
-#include "sink/trace/trace_samples.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* {0} has sent nothing yet. */
+struct perfetto_samples {
+	uint8_t *stack, *frame, *module; /* that were sent; of the run */
+	struct bytes packet, message, inner, interned, text;
+	bool begun;
+};
 
 enum { TRACE_PACKET = 1 };
 enum {
@@ -21,8 +32,142 @@ enum {
 	PACKET_INTERNED = 12,
 	PACKET_FLAGS = 13,
 	PACKET_TRACK = 60,
+	PACKET_PERF_SAMPLE = 66,
 };
 enum { FLAG_CLEARED = 1, FLAG_NEEDED = 2 };
+
+/* ---- samples of stacks: packets of a sequence of their own ---- */
+
+enum { SEQUENCE = 2 };
+enum {
+	INTERNED_FUNCTION = 5,
+	INTERNED_FRAME = 6,
+	INTERNED_CALLSTACK = 7,
+	INTERNED_BUILD_ID = 16,
+	INTERNED_PATH = 17,
+	INTERNED_MAPPING = 19,
+};
+enum { TEXT_IID = 1, TEXT_BYTES = 2 };
+enum { MAPPING_IID = 1, MAPPING_BUILD_ID = 2, MAPPING_PATH = 7 };
+enum { FRAME_IID = 1, FRAME_FUNCTION = 2, FRAME_MAPPING = 3, FRAME_PC = 4 };
+enum { CALLSTACK_IID = 1, CALLSTACK_FRAME = 2 };
+enum { SAMPLE_PID = 2, SAMPLE_TID = 3, SAMPLE_CALLSTACK = 4 };
+enum { STACK_DEEP = 1000, INLINED_MAX = 64 };
+
+static void put_string(struct perfetto_samples *p, unsigned field, uint64_t iid, const char *text)
+{
+	bytes_reset(&p->text);
+	escape_utf8(&p->text, text);
+	protobuf_number(&p->inner, TEXT_IID, iid);
+	protobuf_binary(&p->inner, TEXT_BYTES, p->text.data, p->text.len);
+	p->interned.failed |= p->text.failed;
+	protobuf_message(&p->interned, field, &p->inner);
+}
+
+/* Numbers are those of the run and one: 0 is none. */
+static void module_put(struct perfetto_samples *p, const struct run *r, uint32_t module)
+{
+	if (p->module[module])
+		return;
+	p->module[module] = 1;
+	put_string(p, INTERNED_PATH, module + 1u, module ? r->modules[module].path : "(unknown)");
+	put_string(p, INTERNED_BUILD_ID, module + 1u, r->modules[module].build_id);
+	protobuf_number(&p->inner, MAPPING_IID, module + 1u);
+	protobuf_number(&p->inner, MAPPING_BUILD_ID, module + 1u);
+	protobuf_number(&p->inner, MAPPING_PATH, module + 1u);
+	protobuf_message(&p->interned, INTERNED_MAPPING, &p->inner);
+}
+
+static void frame_put(struct perfetto_samples *p, const struct run *r, uint32_t frame)
+{
+	const struct run_frame *f = &r->frames[frame];
+
+	if (p->frame[frame])
+		return;
+	p->frame[frame] = 1;
+	module_put(p, r, f->module);
+	put_string(p, INTERNED_FUNCTION, frame + 1u, *f->function ? f->function : "(no symbol)");
+	protobuf_number(&p->inner, FRAME_IID, frame + 1u);
+	protobuf_number(&p->inner, FRAME_FUNCTION, frame + 1u);
+	protobuf_number(&p->inner, FRAME_MAPPING, f->module + 1u);
+	protobuf_number(&p->inner, FRAME_PC, f->address);
+	protobuf_message(&p->interned, INTERNED_FRAME, &p->inner);
+}
+
+/* The frames of a stack, the outermost first: the innermost STACK_DEEP calls. */
+static void stack_put(struct perfetto_samples *p, const struct run *r, uint32_t stack)
+{
+	uint32_t call[STACK_DEEP], n = 0, chain[INLINED_MAX];
+
+	if (p->stack[stack])
+		return;
+	p->stack[stack] = 1;
+	for (uint32_t at = stack; n < STACK_DEEP && (at || !n); at = r->stacks[at].parent)
+		call[n++] = r->stacks[at].frame;
+	bytes_reset(&p->message);
+	protobuf_number(&p->message, CALLSTACK_IID, stack + 1u);
+	while (n) {
+		uint32_t frame = call[--n], deep = 0;
+
+		do {
+			chain[deep++] = frame;
+			frame = r->frames[frame].outer;
+		} while (frame && deep < INLINED_MAX);
+		while (deep) {
+			frame_put(p, r, chain[--deep]);
+			protobuf_number(&p->message, CALLSTACK_FRAME, chain[deep] + 1u);
+		}
+	}
+	protobuf_message(&p->interned, INTERNED_CALLSTACK, &p->message);
+}
+
+static bool tables_make(struct perfetto_samples *p, const struct run *r)
+{
+	if (p->stack)
+		return p->frame && p->module;
+	p->stack = calloc(r->nstacks + 1u, 1);
+	p->frame = calloc(r->nframes + 1u, 1);
+	p->module = calloc(r->nmodules + 1u, 1);
+	return p->stack && p->frame && p->module;
+}
+
+/* False: out of memory. */
+static bool perfetto_samples_put(struct perfetto_samples *p, struct bytes *out,
+				 const struct trace_sample *s)
+{
+	if (!tables_make(p, s->run))
+		return false;
+	stack_put(p, s->run, s->stack);
+	protobuf_number(&p->packet, PACKET_TIMESTAMP, (uint64_t)s->at_ns);
+	protobuf_number(&p->packet, PACKET_FLAGS,
+			p->begun ? FLAG_NEEDED : FLAG_CLEARED | FLAG_NEEDED);
+	if (p->interned.len)
+		protobuf_message(&p->packet, PACKET_INTERNED, &p->interned);
+	protobuf_number(&p->inner, SAMPLE_PID, s->group);
+	protobuf_number(&p->inner, SAMPLE_TID, s->tid);
+	protobuf_number(&p->inner, SAMPLE_CALLSTACK, s->stack + 1u);
+	protobuf_message(&p->packet, PACKET_PERF_SAMPLE, &p->inner);
+	protobuf_number(&p->packet, PACKET_SEQUENCE, SEQUENCE);
+	p->begun = true;
+	protobuf_message(out, TRACE_PACKET, &p->packet);
+	return !out->failed && !p->interned.failed;
+}
+
+static void perfetto_samples_free(struct perfetto_samples *p)
+{
+	free(p->stack);
+	free(p->frame);
+	free(p->module);
+	bytes_free(&p->packet);
+	bytes_free(&p->message);
+	bytes_free(&p->inner);
+	bytes_free(&p->interned);
+	bytes_free(&p->text);
+	*p = (struct perfetto_samples){ 0 };
+}
+
+/* ---- events ---- */
+
 enum { SNAPSHOT_CLOCK = 1, CLOCK_ID = 1, CLOCK_TIME = 2, CLOCK_REALTIME = 1, CLOCK_BOOT = 6 };
 enum {
 	TRACK_UUID = 1,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trace_spans.c - spans on their tracks: those that are events, and those stored in packs, merged
+/* spans.c - spans on their tracks: those that are events, and those stored in packs, merged
  * by their begin. Of packs so many are held as overlap each other in time. */
-#include "sink/trace/trace_lane.h"
+#include "sink/trace/trace_part.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* view_lines.c - the lines of text around the tables of `sonde top`: title, figures, states, keys.
- */
-#include "top/view_part.h"
+#include "top/view.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-void words_add(struct words *w, const char *text)
+enum { GPUS_SEEN = 8 };
+
+/* Hostile words on a line, two blanks between them, as long as there is room. */
+struct words {
+	struct cells *c;
+	unsigned row, at;
+	uint8_t style;
+};
+/* Bars of the job's share and the others' of the node's cores and memory, and their history: so
+ * many rows. */
+enum { METER_ROWS = 3, METERS_FROM = 30 };
+
+static void words_add(struct words *w, const char *text)
 {
 	unsigned space = w->at ? 2 : 0;
 
@@ -45,7 +55,8 @@ static void share_add(struct words *w, const char *before, const double *figure,
 	words_add(w, text);
 }
 
-void view_figures_line(struct cells *c, unsigned row, const double *figure)
+/* Those figures for which there is room whole. */
+static void draw_figures(struct cells *c, unsigned row, const double *figure)
 {
 	struct words w = { .c = c, .row = row };
 
@@ -129,7 +140,7 @@ static unsigned history_draw(struct cells *c, unsigned row, unsigned at, unsigne
 	return n - from;
 }
 
-void view_meters(const struct view *v, struct cells *c, unsigned row, const double *figure)
+static void draw_meters(const struct view *v, struct cells *c, unsigned row, const double *figure)
 {
 	static const enum now_figure cpu[] = { NOW_CPU, NOW_OTHERS_CPU, NOW_NODE_CORES, NOW_LOAD };
 	static const enum now_figure memory[] = { NOW_MEMORY, NOW_OTHERS_MEMORY,
@@ -165,7 +176,7 @@ static void states_add(struct words *w, const struct now *now)
 	}
 }
 
-void view_title_line(const struct view *v, struct cells *c)
+static void draw_title(const struct view *v, struct cells *c)
 {
 	struct words w = { .c = c, .style = STYLE_REVERSE };
 	const struct now_node *n = view_in_node(v) ? view_node(v) : NULL;
@@ -188,7 +199,8 @@ void view_title_line(const struct view *v, struct cells *c)
 		words_add(&w, "out of memory: something is missing");
 }
 
-bool view_trouble_line(const struct now_node *n, struct cells *c, unsigned row)
+/* What is wrong with a node; false when nothing is. */
+static bool draw_trouble(const struct now_node *n, struct cells *c, unsigned row)
 {
 	struct words w = { .c = c, .row = row, .style = STYLE_BOLD };
 	char text[96], age[32];
@@ -213,7 +225,7 @@ bool view_trouble_line(const struct now_node *n, struct cells *c, unsigned row)
 	return true;
 }
 
-void view_keys_line(const struct view *v, struct cells *c)
+static void draw_keys(const struct view *v, struct cells *c)
 {
 	static const char *const keys[] = {
 		[VIEW_NODES] = "h help  q quit  Enter open  m map  C M G R W sort",
@@ -237,4 +249,211 @@ void view_keys_line(const struct view *v, struct cells *c)
 		  : v->replay
 			  ? "h help  q quit  Space play  Left Right step  PgUp PgDn jump  + - speed"
 			  : keys[v->screen]);
+}
+
+/* ---- all series of a process or a GPU ---- */
+
+enum { LABEL_MOST = 44 };
+
+static void value_draw(struct cells *c, unsigned row, const struct now_node *n, uint32_t i)
+{
+	const struct follow_series *s = &n->from->series[i];
+	unsigned label = c->columns / 2 < LABEL_MOST ? c->columns / 2 : LABEL_MOST;
+	enum unit unit;
+	double v = now_value(n, i, &unit);
+	char text[64] = "-";
+
+	cells_put(c, row, 0, label, STYLE_PLAIN, s->metric->label);
+	if (s->state != STATE_PRESENT)
+		snprintf(text, sizeof text, "- (%s)", state_name(s->state));
+	else if (!isnan(v))
+		unit_format(unit, v, text, sizeof text);
+	cells_put(c, row, label + 1, c->columns - label - 1, STYLE_BOLD, text);
+}
+
+/* All series of the thing at the cursor. */
+static void draw_detail(struct view *v, struct cells *c, unsigned top, unsigned height)
+{
+	const struct now_node *n = view_node(v);
+	const struct row *r = view_thing(v);
+	struct words w = { .c = c, .row = top, .style = STYLE_BOLD };
+	unsigned seen = 0, at = 0;
+	char pid[32];
+
+	if (!n || !r) {
+		words_add(&w, "it has ended");
+		return;
+	}
+	words_add(&w, r->name);
+	if (r->pid) {
+		snprintf(pid, sizeof pid, "process %lld", (long long)r->pid);
+		words_add(&w, pid);
+	}
+	for (uint32_t i = 0; i < n->nseries; i++)
+		seen += n->from->series[i].instance == r->id;
+	if (v->detail_first + (height - 1) > seen)
+		v->detail_first = seen > height - 1 ? seen - (height - 1) : 0;
+	seen = 0;
+	for (uint32_t i = 0; i < n->nseries && at + 1 < height; i++) {
+		if (n->from->series[i].instance != r->id || seen++ < v->detail_first)
+			continue;
+		value_draw(c, top + ++at, n, i);
+	}
+}
+
+/* ---- the help ---- */
+
+static const char *const lines[] = {
+	"arrows, Page Up/Down, Home, End: move     Enter: open     Esc, Backspace: back",
+	"m: table or map of the nodes     g: processes or GPUs of a node     q, F10: quit",
+	"Replay: Left, Right: a sample     Page Up/Down: 1/20 of the run     + -: speed",
+	"Home, End: first, last sample     Space: play, pause     Up, Down: move",
+	"t, F5: tree of processes     /, F3: search, n: next     < >, F6: another column sorts",
+	"A capital letter sorts by its column, or shows it on the map; again: reversed.",
+	"Map: a digit is tenths, # is all of it; L late, S silent, E ended, W waiting.",
+	"- is what is not known; it is not 0. Rates need two samples.",
+	"late: no sample for 3 intervals (5 s); silent: for 10 (a minute), maybe lost.",
+};
+
+/* In as many rows as it takes, broken at blanks; the next row. */
+static unsigned put_wrapped(struct cells *c, unsigned row, const char *text)
+{
+	while (*text && row + 1 < c->rows) {
+		size_t n = strlen(text), cut = n;
+
+		if (n > c->columns)
+			for (cut = c->columns; cut && text[cut] != ' ';)
+				cut--;
+		cut = cut ? cut : n;
+		cells_put(c, row++, 0, (unsigned)cut, STYLE_PLAIN, text);
+		text += cut + strspn(text + cut, " ");
+	}
+	return row;
+}
+
+static void help_columns(struct cells *c, unsigned row, const struct grid *t)
+{
+	char text[160];
+
+	for (unsigned i = 0; i < t->ncolumns && row + 1 < c->rows; i++) {
+		snprintf(text, sizeof text, "%c %-8s %s", t->column[i].key ? t->column[i].key : ' ',
+			 t->column[i].heading, t->column[i].what);
+		row = put_wrapped(c, row, text);
+	}
+}
+
+static void draw_help(const struct view *v, struct cells *c)
+{
+	const struct grid *shown = v->screen == VIEW_GPUS ? &v->gpus
+				   : view_in_node(v)      ? &v->processes
+							  : &v->nodes;
+	unsigned row = 0;
+
+	for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+		row = put_wrapped(c, row, lines[i]);
+	row++;
+	help_columns(c, row, shown);
+}
+
+/* ---- screens ---- */
+
+static void draw_map(struct view *v, struct cells *c, unsigned top, unsigned height)
+{
+	const struct column *col = &v->nodes.column[v->nodes.sort];
+	const struct now_node *n;
+	char text[160];
+
+	if (col->kind != COLUMN_FIGURE)
+		col = &v->nodes.column[2];
+	snprintf(text, sizeof text, "%s: %s, in tenths%s", col->heading, col->what,
+		 now_figures[col->figure].unit == UNIT_RATIO ? "" : " of the largest");
+	cells_put(c, top, 0, c->columns, STYLE_PLAIN, text);
+	grid_map(&v->nodes, c, top + 1, height - 3);
+	n = view_node(v);
+	if (!n)
+		return;
+	cells_put(c, top + height - 2, 0, c->columns, STYLE_BOLD, n->name);
+	if (!draw_trouble(n, c, top + height - 1))
+		draw_figures(c, top + height - 1, n->figure);
+}
+
+static void draw_node(struct view *v, struct cells *c, unsigned top, unsigned height)
+{
+	const struct now_node *n = view_node(v);
+	unsigned gpus = v->gpus.n < GPUS_SEEN ? v->gpus.n : GPUS_SEEN;
+
+	if (!n)
+		return;
+	if (draw_trouble(n, c, top)) {
+		top++;
+		height--;
+	}
+	gpus = gpus && gpus + 1 > height / 3 ? height / 3 : gpus ? gpus + 1 : 0;
+	if (v->screen == VIEW_GPUS) {
+		grid_draw(&v->gpus, c, top, height, true);
+		return;
+	}
+	if (gpus > 1) {
+		grid_draw(&v->gpus, c, top, gpus, false);
+		top += gpus;
+		height -= gpus;
+	}
+	grid_draw(&v->processes, c, top, height, true);
+}
+
+static void draw_body(struct view *v, struct cells *c, unsigned top)
+{
+	unsigned height = c->rows - top - 1;
+
+	if (!v->now->n) {
+		cells_put(c, top, 0, c->columns, STYLE_PLAIN,
+			  "No recording is here yet: waiting for one.");
+		return;
+	}
+	switch (v->screen) {
+	case VIEW_NODES:
+		grid_draw(&v->nodes, c, top, height, true);
+		break;
+	case VIEW_MAP:
+		draw_map(v, c, top, height);
+		break;
+	case VIEW_PROCESSES:
+	case VIEW_GPUS:
+		draw_node(v, c, top, height);
+		break;
+	case VIEW_DETAIL:
+		draw_detail(v, c, top, height);
+	}
+}
+
+static void draw_too_small(struct cells *c)
+{
+	char text[96];
+
+	snprintf(text, sizeof text, "%u x %u is too small: %d x %d", c->columns, c->rows,
+		 VIEW_COLUMNS_LEAST, VIEW_ROWS_LEAST);
+	cells_put(c, 0, 0, c->columns, STYLE_PLAIN, text);
+	cells_put(c, 1, 0, c->columns, STYLE_PLAIN, "is needed; q: quit");
+}
+
+void view_draw(struct view *v, struct cells *c, bool keys)
+{
+	const struct now_node *n = view_in_node(v) ? view_node(v) : NULL;
+
+	cells_clear(c);
+	if (c->rows < VIEW_ROWS_LEAST || c->columns < VIEW_COLUMNS_LEAST) {
+		draw_too_small(c);
+		return;
+	}
+	if (keys)
+		draw_keys(v, c);
+	if (v->help) {
+		draw_help(v, c);
+		return;
+	}
+	draw_title(v, c);
+	draw_figures(c, 1, n ? n->figure : v->now->figure);
+	if (c->rows >= METERS_FROM)
+		draw_meters(v, c, VIEW_TOP, n ? n->figure : v->now->figure);
+	draw_body(v, c, c->rows >= METERS_FROM ? VIEW_TOP + METER_ROWS : VIEW_TOP);
 }
