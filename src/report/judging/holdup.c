@@ -2,7 +2,7 @@
 #include "report/judging/holdup_part.h"
 
 #include "core/stacks/symbol.h"
-#include "report/summary/summary_part.h"
+#include "report/summary/parts.h"
 #include "report/summary/waittime.h"
 
 #include <errno.h>

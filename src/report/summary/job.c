@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* summary_job.c - the figures of the job, the nodes and the monitor. */
+/* job.c - the figures of the job, the nodes and the monitor. */
 #include "base/clock.h"
 #include "report/judging/condition.h"
-#include "report/summary/summary_part.h"
+#include "report/summary/parts.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,16 +1,141 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* summary_json.c - the summary as JSON; docs/schema/show.json is its schema. */
 #include "base/text/json.h"
+#include "core/frame/run.h"
 #include "report/judging/findings.h"
 #include "report/summary/code.h"
 #include "report/summary/own.h"
 #include "report/summary/reason.h"
 #include "report/summary/summary.h"
-#include "report/text/events_json.h"
 #include "report/text/metrics_json.h"
-#include "report/text/verdicts_json.h"
 
 #include <math.h>
+
+/* ---- marks and spans ---- */
+
+static void put_seconds(struct json *j, const char *key, const struct run *r, uint32_t node,
+			int64_t at_ns)
+{
+	json_key(j, key);
+	json_real(j, at_ns == INT64_MAX ? NAN : run_seconds(r, node, at_ns));
+}
+
+static const char *name_of(const struct run *r, uint32_t instance)
+{
+	return instance ? r->instances[instance].name : NULL;
+}
+
+static void marks(struct json *j, const struct run *r)
+{
+	json_key(j, "marks");
+	json_array(j);
+	for (uint32_t i = 1; i < r->nmarks; i++) {
+		const struct run_mark *m = &r->marks[i];
+
+		json_object(j);
+		json_put_text(j, "host", r->nodes[m->node].host);
+		json_put_text(j, "track", name_of(r, m->instance));
+		json_put_text(j, "name", m->name);
+		json_put_text(j, "text", m->message);
+		put_seconds(j, "at_seconds", r, m->node, m->at_ns);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+static void spans(struct json *j, const struct run *r)
+{
+	json_key(j, "spans");
+	json_array(j);
+	for (uint32_t i = 1; i < r->nspans; i++) {
+		const struct run_span *s = &r->spans[i];
+
+		json_object(j);
+		json_put_text(j, "host", r->nodes[s->node].host);
+		json_put_text(j, "track", name_of(r, s->track));
+		json_put_text(j, "name", s->name);
+		json_put_text(j, "text", s->detail);
+		put_seconds(j, "begin_seconds", r, s->node, s->begin_ns);
+		put_seconds(j, "end_seconds", r, s->node, s->end_ns);
+		json_object_end(j);
+	}
+	json_array_end(j);
+	json_key(j, "spans_in_bulk");
+	json_int(j, (int64_t)r->npacked);
+}
+
+/* Keys "marks" and "spans" of the object that is open. */
+static void events_json(struct json *j, const struct run *r)
+{
+	marks(j, r);
+	spans(j, r);
+}
+
+/* ---- verdicts ---- */
+
+/* "" becomes null: there is none. */
+static void put_text(struct json *j, const char *key, const char *text)
+{
+	json_key(j, key);
+	json_text(j, text && *text ? text : NULL);
+}
+
+static void put_numbers(struct json *j, const struct summary_verdict *v)
+{
+	json_key(j, "numbers");
+	json_array(j);
+	for (uint32_t i = 0; i < v->nnumbers; i++) {
+		json_object(j);
+		put_text(j, "name", v->number[i].name);
+		json_key(j, "unit");
+		json_text(j, unit_name(v->number[i].unit));
+		json_put_real(j, "value", v->number[i].value);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+static void put_request(struct json *j, const struct summary_verdict *v)
+{
+	json_key(j, "request");
+	if (!v->resource) {
+		json_text(j, NULL);
+		return;
+	}
+	json_object(j);
+	put_text(j, "resource", resource_name(v->resource));
+	json_put_real(j, "amount", v->amount);
+	json_put_real(j, "margin", v->margin);
+	put_text(j, "line", v->next);
+	json_object_end(j);
+}
+
+static void verdicts_json(struct json *j, const struct summary *s, const struct run *r)
+{
+	json_array(j);
+	for (uint32_t i = 0; i < s->nverdicts; i++) {
+		const struct summary_verdict *v = &s->verdicts[i];
+
+		json_object(j);
+		put_text(j, "rule", v->rule);
+		put_text(j, "severity", severity_name(v->severity));
+		put_text(j, "confidence", confidence_name(v->confidence));
+		put_text(j, "sentence", v->sentence);
+		put_text(j, "metric", v->metric);
+		put_text(j, "host", v->node && v->node < r->nnodes ? r->nodes[v->node].host : NULL);
+		put_text(j, "instance", v->instance);
+		json_put_real(j, "from_seconds", v->from_s);
+		json_put_real(j, "to_seconds", v->to_s);
+		json_put_real(j, "threshold", v->threshold);
+		json_put_real(j, "cost_seconds", v->cost_s);
+		json_put_real(j, "cost_ratio", v->cost_s / s->wall_s);
+		put_numbers(j, v);
+		put_request(j, v);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+/* ---- the document: docs/schema/show.json is its schema ---- */
 
 /* null: no host's limit is known */
 static void put_tightest(struct json *j, const struct summary *s)

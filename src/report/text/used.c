@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/text/terminal_used.h"
+#include "report/text/used.h"
 
 #include "base/bytes.h"
 #include "report/cell.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* own_text.c - a job's own numbers in words, for a terminal, and as JSON. */
-#include "base/text/escape.h"
+/* own.c - a job's own numbers in words, for a terminal, and as JSON. */
 #include "report/summary/own.h"
+#include "base/text/escape.h"
 
 #include <math.h>
 #include <string.h>

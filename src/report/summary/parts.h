@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * summary_part.h - the parts that summary_make is put together from.
+ * parts.h - the parts that summary_make is put together from.
  *
  * Each part reads the run and fills its own figures; order matters only where said. Private to
- * summary*.c.
+ * this folder and to judging/holdup.c.
  */
-#ifndef SONDE_REPORT_SUMMARY_SUMMARY_PART_H
-#define SONDE_REPORT_SUMMARY_SUMMARY_PART_H
+#ifndef SONDE_REPORT_SUMMARY_PARTS_H
+#define SONDE_REPORT_SUMMARY_PARTS_H
 
 #include "base/bytes.h"
 #include "report/summary/summary.h"
@@ -54,8 +54,6 @@ extern const char summary_memory_metric[], summary_kills_metric[], summary_waite
 	summary_steal_metric[];
 /* Work for as many cores, or less, is none. */
 extern const double summary_idle_cores;
-/* The selection of the frame for it: globs of metrics that the run has; "" for none. */
-void summary_select(struct bytes *globs, const struct run *r, const char *names);
 /* The job, the nodes, the monitor: from what the recorder said at its end, else from the series. */
 int summary_job_make(struct summary *s, const struct run *r, const struct series_index *x,
 		     struct err *e);
@@ -68,14 +66,21 @@ void summary_compared(struct bytes *names);
 int summary_nodes_make(struct summary *s, const struct run *r, const char *compared, struct err *e);
 /* The host that came nearest to its limit of memory, of the hosts that are there. */
 void summary_tightest_make(struct summary *s);
+/* The host that is slow, and why. */
+int summary_straggler_make(struct summary *s, const struct run *r, const struct series_index *x,
+			   struct err *e);
 /* What perf events say of the run. After the job. */
 int summary_counters_make(struct summary *s, const struct run *r, const struct series_index *x,
 			  struct err *e);
-/* The ways to follow processes that were tried, as the recorders said. */
-int summary_mechanisms_make(struct summary *s, const struct run *r, struct err *e);
-/* What is in s->growth: how much each counter rose, from the footers alone. */
-int summary_growth_make(struct summary *s, const struct run *r, const struct series_index *x,
-			struct err *e);
+/* The tasks that ended, and how unequal those of each step are. */
+int summary_tasks_make(struct summary *s, const struct run *r, struct err *e);
+/* Whether the job's ranks ran out of reach: 0 or -ENOMEM. */
+int summary_elsewhere_make(struct summary *s, const struct run *r);
+/* Top processes, and the commands. */
+int summary_processes_make(struct summary *s, const struct run *r, const struct series_index *x,
+			   struct err *e);
+/* Which code it was, by the built-in classes and those of a file or directory, or NULL. */
+int summary_code_make(struct summary *s, struct run *r, const char *classes, struct err *e);
 /* What waits held the job up. After the job and its waits. 0 or -ENOMEM. */
 int summary_holdups_make(struct summary *s, struct run *r);
 /* For each window of the timeline how many threads waited for a core; 0 where that is not known,
@@ -88,43 +93,21 @@ void summary_waits_correct(struct summary *s, const double *waited);
  * very many. */
 bool summary_waits_unseen(const struct summary *s, uint32_t window);
 void story_init(struct story *y);
-/* Findings over time, after the metrics and the nodes: 0 or -ENOMEM; the one killed for want of
- * memory; the host that is slow, and why; marks of a watch for hangs. */
-int summary_story_make(struct summary *s);
-void summary_oom_make(struct summary *s, const struct run *r, const struct series_index *x);
-int summary_straggler_make(struct summary *s, const struct run *r, const struct series_index *x,
-			   struct err *e);
-/* How many GPUs there were and did anything, and the fullest: 0 or -ENOMEM. */
-int summary_gpus_make(struct summary *s, const struct run *r, const struct series_index *x);
-/* Ports of the fabric side by side: 0 or -ENOMEM. After the story. */
-int summary_fabric_make(struct summary *s, const struct run *r, const struct series_index *x);
-/* Where the time went; after all of these. 0 or -ENOMEM. */
-/* Which code it was, by the built-in classes and those of a file or directory, or NULL. */
-int summary_code_make(struct summary *s, struct run *r, const char *classes, struct err *e);
-int summary_account_make(struct summary *s, const struct run *r);
+/* Findings over time, after the metrics and the nodes: 0 or -ENOMEM. */
+int summary_story_make(struct summary *s, const struct run *r);
+/* How many GPUs there were and did anything, and the fullest; ports of the fabric side by side.
+ * After the story. 0 or -ENOMEM. */
+int summary_devices_make(struct summary *s, const struct run *r, const struct series_index *x);
+/* Who was killed for want of memory; what the batch system said at the end, and nodes that were
+ * lost; who failed first. After the tasks and the nodes. */
+void summary_failure_make(struct summary *s, const struct run *r, const struct series_index *x);
+/* Marks of a watch for hangs; what the job waited for while it did little. After the processes. */
+void summary_pauses_make(struct summary *s, const struct run *r);
+/* Processes that stand out: the one at work most, and one with a limit of its heap. */
+void summary_standouts_make(struct summary *s, const struct run *r, const struct series_index *x);
 /* What ended first, limits that were near, and the words of the ending. After the story. */
 void summary_ending_make(struct summary *s, const struct run *r, const struct series_index *x);
-/* The phase of the longest serial stretch, after the story: 0 or -ENOMEM. */
-int summary_phase_make(struct summary *s, const struct run *r);
-/* The process that was at work most. */
-void summary_busiest_make(struct summary *s, const struct run *r, const struct series_index *x);
-/* Limits of heaps, by options of Java and Node. */
-void summary_heap_make(struct summary *s, const struct run *r, const struct series_index *x);
-void summary_hang_make(struct summary *s, const struct run *r);
-/* After the processes: what the job waited for while it did little. */
-void summary_pauses_make(struct summary *s, const struct run *r);
-/* The tasks that ended, and how unequal those of each step are. */
-int summary_tasks_make(struct summary *s, const struct run *r, struct err *e);
-/* Who failed first, after the tasks and the nodes. */
-/* What the batch system said at the end, and nodes that were lost. Before who failed first. */
-void summary_lost_make(struct summary *s, const struct run *r);
-/* Did somebody else end the job: the batch system says so? */
-bool summary_was_ended(const struct summary *s);
-void summary_death_make(struct summary *s, const struct run *r);
-/* Whether the job's ranks ran out of reach: 0 or -ENOMEM. */
-int summary_elsewhere_make(struct summary *s, const struct run *r);
-/* Top processes, and the commands. */
-int summary_processes_make(struct summary *s, const struct run *r, const struct series_index *x,
-			   struct err *e);
+/* Where the time went; after all of these. 0 or -ENOMEM. */
+int summary_account_make(struct summary *s, const struct run *r);
 
 #endif

@@ -1,22 +1,100 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * summary_metrics.c - statistics of metrics in one pass over the recording.
- *
- * What is only measured comes from the ranges of chunks; rates, sums over devices and formulas need
- * rows. Both count alike: a gauge stands until the node's next row, also across chunks.
- */
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/pool.h"
 #include "core/frame/derive.h"
 #include "core/glob.h"
-#include "report/summary/summary_part.h"
+#include "report/summary/parts.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- which metrics ---- */
+
+const char summary_power_metric[] = "node.power_watts";
+const char summary_job_power_metric[] = "job.power_apportioned_watts";
+const char summary_memory_metric[] = "job.resident_bytes";
+const char summary_waited_metric[] = "job.run_queue_cores";
+const char summary_threads_metric[] = "job.threads_running_count";
+const char summary_blocked_metric[] = "job.threads_blocked_count";
+const char summary_count_metric[] = "job.threads_count";
+const char summary_ready_metric[] = "node.procs_running";
+const char summary_node_cores_metric[] = "node.cpu_used_cores";
+const char summary_steal_metric[] = "node.cpu_steal_cores";
+const char summary_gpus_metric[] = "gpu.utilization_ratio";
+const char summary_kills_metric[] = "cgroup.memory_oom_kills_per_second";
+
+enum { GLOBS_MAX = 4096, NAME_SIZE = 256 };
+
+static bool is_of_processes(const struct metric *m)
+{
+	return m->domain && (!strcmp(m->domain, "process") || !strcmp(m->domain, "command") ||
+			     !strcmp(m->domain, "task"));
+}
+
+static bool is_always_wanted(const char *name)
+{
+	return !strcmp(name, summary_cores_metric) || !strcmp(name, summary_power_metric) ||
+	       !strcmp(name, summary_job_power_metric) || !strcmp(name, summary_memory_metric) ||
+	       !strcmp(name, summary_waited_metric) || !strcmp(name, summary_threads_metric) ||
+	       !strcmp(name, summary_blocked_metric) || !strcmp(name, summary_gpus_metric);
+}
+
+static void public_name(const struct metric *m, char name[NAME_SIZE])
+{
+	if (m->kind == KIND_COUNTER && !m->formula)
+		metric_rate_name(m, name, NAME_SIZE);
+	else
+		snprintf(name, NAME_SIZE, "%s", m->name);
+}
+
+/* Not those of processes, of which there may be very many; of all others scopes keep the list
+ * short: "node.*,disk.*". "" when m is not selected. */
+static void glob_of(const struct metric *m, const char *names, char glob[NAME_SIZE])
+{
+	*glob = 0;
+	if (is_of_processes(m))
+		return;
+	if (!names) {
+		snprintf(glob, NAME_SIZE, "%.*s.*", (int)strcspn(m->name, "."), m->name);
+		return;
+	}
+	public_name(m, glob);
+	if (!glob_match(names, glob) && !is_always_wanted(glob))
+		*glob = 0;
+}
+
+static void select_metrics(struct bytes *globs, const struct run *r, const char *names)
+{
+	bytes_u8(globs, 0);
+	for (uint32_t i = 1; i < r->nmetrics && globs->len < GLOBS_MAX; i++) {
+		char glob[NAME_SIZE];
+
+		glob_of(&r->metrics[i].row, names, glob);
+		if (!*glob || glob_match((const char *)globs->data, glob))
+			continue;
+		globs->len--; /* over the NUL */
+		bytes_printf(globs, "%s%s", globs->len ? "," : "", glob);
+		bytes_u8(globs, 0);
+	}
+	if (globs->len >= GLOBS_MAX && !names) { /* strangely many scopes */
+		bytes_reset(globs);
+		bytes_puts(globs, "*");
+		bytes_u8(globs, 0);
+	}
+}
+
+/* ---- their statistics ---- */
+
+/*
+ * Statistics of metrics in one pass over the recording.
+ *  *
+ * What is only measured comes from the ranges of chunks; rates, sums over devices and formulas need
+ * rows. Both count alike: a gauge stands until the node's next row, also across chunks.
+ */
 
 /* Work is more than this over half a second: shorter, a process that ends would be work. */
 static const double work_cores = 0.05, window_s = 0.5;
@@ -466,7 +544,7 @@ int summary_metrics_make(struct summary *s, struct run *r, const char *names, co
 	int rc;
 
 	timeline_init(&s->timeline, r);
-	summary_select(&globs, r, names);
+	select_metrics(&globs, r, names);
 	p.globs = (const char *)globs.data;
 	rc = globs.failed ? -ENOMEM : pass_init(&p);
 	if (!rc)
@@ -487,7 +565,7 @@ int summary_metrics_each(struct run *r, summary_metric_fn *give, void *ctx, stru
 	struct bytes globs = { 0 };
 	int rc;
 
-	summary_select(&globs, r, NULL);
+	select_metrics(&globs, r, NULL);
 	p.globs = (const char *)globs.data;
 	rc = globs.failed ? -ENOMEM : pass_init(&p);
 	if (!rc && p.derives)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * summary_counters.c - what the perf events say of the whole run.
+ * counters.c - what the perf events say of the whole run.
  *
  * The formulas that the recording carries, over what was counted from the first to the last: a mean
  * of each interval's ratio would be none of the run's. Nodes are added up. A figure whose formula
  * nodes of different CPUs have differently is left out.
  */
 #include "core/expr/expr.h"
-#include "report/summary/summary_part.h"
+#include "report/summary/parts.h"
 
 #include <errno.h>
 #include <math.h>

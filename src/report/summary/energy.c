@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* summary_energy.c - the energy of the run, as the hardware measured it, and the job's share.
+/* energy.c - the energy of the run, as the hardware measured it, and the job's share.
  *
  * Zones that are aside lie inside others. Steps of one host saw the same counters: one that ran
  * while another did has no energy of its own. */
-#include "report/summary/summary_part.h"
+#include "report/summary/parts.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * terminal_used.h - what the job used, as lines of the summary on a terminal: cores, memory, CPU
+ * used.h - what the job used, as lines of the summary on a terminal: cores, memory, CPU
  * time, processes, input and output.
  */
-#ifndef SONDE_REPORT_TEXT_TERMINAL_USED_H
-#define SONDE_REPORT_TEXT_TERMINAL_USED_H
+#ifndef SONDE_REPORT_TEXT_USED_H
+#define SONDE_REPORT_TEXT_USED_H
 
 #include "report/lines.h"
 #include "report/summary/summary.h"

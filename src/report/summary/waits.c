@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * summary_waits.c - when threads waited for a core.
+ * waits.c - when threads waited for a core.
  *
  * Threads are looked at in rounds of two seconds and more: how long they waited in a round is
  * known, not when. Where the job ran for a part of a round they waited there, as long as so many
@@ -13,7 +13,7 @@
  * so that what is taken for waiting is at most p * p * (1 - p) of a core, less than a twentieth.
  * When there were fewer at its end, or more, the sum tells when that changed.
  */
-#include "report/summary/summary_part.h"
+#include "report/summary/parts.h"
 
 #include <math.h>
 #include <stdlib.h>
