@@ -18,9 +18,9 @@ enum take { TAKE_LAST, TAKE_MAX, TAKE_MIN, TAKE_MEAN };
 enum over { OVER_SUM, OVER_MAX, OVER_HOST, OVER_PEAK, OVER_SPAN };
 
 enum {
-#define FIGURE(id, ...) id,
-#include "report/summary/summary_figures.def"
-#undef FIGURE
+#define NODES(id, ...) id,
+#define NODE(id, ...)  id,
+#include "report/summary/figures.def"
 	FIGURES
 };
 
@@ -31,9 +31,9 @@ static const struct figure {
 	enum take take;
 	enum over over;
 } figures[] = {
-#define FIGURE(id, ...) [id] = { __VA_ARGS__ },
-#include "report/summary/summary_figures.def"
-#undef FIGURE
+#define NODES(id, member, name, unit, where, help, ...) [id] = { __VA_ARGS__ },
+#define NODE(id, ...)                                   [id] = { __VA_ARGS__ },
+#include "report/summary/figures.def"
 };
 
 struct node_figures {
@@ -414,9 +414,6 @@ static void take_peak(struct summary *s, const double v[FIGURES])
 	bool at_most = kind && (!strcmp(kind, "rss") || !strcmp(kind, "node"));
 
 	s->peak_memory_is_bound = v[PEAK_IS_BOUND] > 0;
-	s->peak_hugetlb_bytes = v[PEAK_HUGETLB];
-	s->peak_anonymous_huge_bytes = v[PEAK_ANONYMOUS_HUGE];
-	s->peak_memory_files_bytes = v[PEAK_MEMORY_FILES];
 	s->peak_memory_age_s = sampled ? v[PEAK_MEMORY_AGE] : NAN;
 	s->peak_memory_error_bytes = sampled ? v[PEAK_MEMORY_ERROR] : NAN;
 	s->peak_memory_at_most = at_most && !s->peak_memory_is_bound ? v[PEAK_MEMORY] : NAN;
@@ -436,7 +433,6 @@ static void take_bounds(struct summary *s, const double v[FIGURES])
 
 static void fill_time(struct summary *s, const struct run *r, const double v[FIGURES])
 {
-	s->time_limit_s = v[TIME_LIMIT];
 	s->time_left_s = v[ENDS_AT] - (double)r->t0_utc_ns / 1e9 - v[WALL];
 }
 
@@ -453,6 +449,8 @@ static void fill_job(struct summary *s, const struct run *r, const struct node_f
 
 	for (size_t i = 0; i < FIGURES; i++)
 		v[i] = over_nodes(r, nodes, i);
+#define NODES(id, member, ...) s->member = v[id];
+#include "report/summary/figures.def"
 	s->host_threads_running_peak = most_of_hosts(r, nodes, THREADS_RUNNING);
 	s->command = run_find_text(r, 0, "job.command");
 	s->job_id = run_find_text(r, 0, "job.id");
@@ -464,36 +462,15 @@ static void fill_job(struct summary *s, const struct run *r, const struct node_f
 	s->reduced = run_find_text(r, 0, "monitor.reduced");
 	s->signal = v[SIGNAL] > 0 ? v[SIGNAL] : NAN;
 	s->exit_code = isnan(s->signal) ? v[EXIT_CODE] : NAN;
-	s->wall_s = v[WALL];
-	s->cpu_s = v[CPU];
-	s->cpu_user_s = v[CPU_USER];
-	s->cpu_system_s = v[CPU_SYSTEM];
 	s->attributed_ratio = v[CPU] > 0 ? v[CPU_ATTRIBUTED] / v[CPU] : NAN;
 	s->cores_used_mean = v[WALL] > 0 ? v[CPU] / v[WALL] : NAN;
 	take_bounds(s, v);
-	s->peak_memory_bytes = v[PEAK_MEMORY];
 	s->peak_memory_kind = isnan(v[PEAK_MEMORY]) ? NULL : memory_kind(r, nodes);
 	take_peak(s, v);
-	s->oom_kills = v[OOM_KILLS];
-	s->processes_started = v[STARTED];
-	s->processes_at_most = v[STARTED_AT_MOST];
 	s->processes_peak = fmax(v[LIVE], v[LIVE_EXACT]);
 	s->processes_peak_is_bound = isnan(v[LIVE_EXACT]);
-	s->read_bytes = v[READ];
-	s->written_bytes = v[WRITTEN];
-	s->cores_present = v[CORES_PRESENT];
-	s->cores_allowed = v[CORES_ALLOWED];
-	s->cores_asked = v[CORES_ASKED];
-	s->cores_limit = v[CORES_LIMIT];
-	s->threads_per_core = v[THREADS_PER_CORE];
 	s->affinity_cpus = v[AFFINITY];
-	s->memory_present = v[MEMORY];
-	s->memory_limit_bytes = v[MEMORY_LIMIT];
-	s->memory_asked_bytes = v[MEMORY_ASKED];
 	s->memory_asked_per_core = run_find_text(r, 0, "job.environment.SLURM_MEM_PER_CPU") != NULL;
-	s->gpus_asked = v[GPUS_ASKED];
-	s->nodes_asked = v[NODES_ASKED];
-	s->tasks_asked = v[TASKS_ASKED];
 	s->of_step = is_a_step(r);
 	s->layout_unknown = isnan(s->tasks_asked) && s->of_step;
 	fill_time(s, r, v);

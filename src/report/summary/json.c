@@ -4,6 +4,7 @@
 #include "report/judging/findings.h"
 #include "report/summary/code.h"
 #include "report/summary/own.h"
+#include "report/summary/parts.h"
 #include "report/summary/reason.h"
 #include "report/summary/summary.h"
 #include "report/text/metrics_json.h"
@@ -138,9 +139,8 @@ static void verdicts_json(struct json *j, const struct summary *s, const struct 
 /* ---- the document: docs/schema/show.json is its schema ---- */
 
 /* null: no host's limit is known */
-static void put_tightest(struct json *j, const struct summary *s)
+static void json_tightest(struct json *j, const struct summary *s)
 {
-	json_key(j, "nearest_memory_limit");
 	if (!s->tight_host) {
 		json_null(j);
 		return;
@@ -152,62 +152,27 @@ static void put_tightest(struct json *j, const struct summary *s)
 	json_object_end(j);
 }
 
+static void json_start(struct json *j, const struct summary *s)
+{
+	json_time(j, s->start_utc_ns);
+}
+
+static void put_figure(struct json *j, const char *name, int where, double v)
+{
+	if (where & JSON)
+		json_put_real(j, name, v);
+}
+
 static void put_job(struct json *j, const struct summary *s)
 {
 	json_key(j, "job");
 	json_object(j);
-	json_put_text(j, "command", s->command);
-	json_put_text(j, "id", s->job_id);
-	json_key(j, "start");
-	json_time(j, s->start_utc_ns);
-	json_put_real(j, "exit_code", s->exit_code);
-	json_put_real(j, "signal", s->signal);
-	json_put_real(j, "wall_seconds", s->wall_s);
-	json_put_real(j, "cpu_seconds", s->cpu_s);
-	json_put_bool(j, "cpu_is_lower_bound", s->cpu_is_bound);
-	json_put_real(j, "cpu_at_most_seconds", s->cpu_at_most_s);
-	json_put_real(j, "cpu_user_seconds", s->cpu_user_s);
-	json_put_real(j, "cpu_system_seconds", s->cpu_system_s);
-	json_put_real(j, "attributed_ratio", s->attributed_ratio);
-	json_put_text(j, "mechanisms", s->mechanisms);
-	json_put_real(j, "cores_used", s->cores_used_mean);
-	json_put_real(j, "cores_used_peak", s->cores_used_peak);
-	json_put_real(j, "cores_present", s->cores_present);
-	json_put_real(j, "cores_allowed", s->cores_allowed);
-	json_put_real(j, "cores_asked", s->cores_asked);
-	json_put_real(j, "peak_memory_bytes", s->peak_memory_bytes);
-	json_put_text(j, "peak_memory_kind", s->peak_memory_kind);
-	json_put_bool(j, "peak_memory_is_lower_bound", s->peak_memory_is_bound);
-	json_put_real(j, "peak_hugetlb_bytes", s->peak_hugetlb_bytes);
-	json_put_real(j, "peak_anonymous_huge_bytes", s->peak_anonymous_huge_bytes);
-	json_put_real(j, "peak_memory_files_bytes", s->peak_memory_files_bytes);
-	json_put_real(j, "peak_memory_age_seconds", s->peak_memory_age_s);
-	put_tightest(j, s);
-	json_put_real(j, "peak_memory_error_bytes", s->peak_memory_error_bytes);
-	json_put_real(j, "peak_memory_at_most_bytes", s->peak_memory_at_most);
-	json_put_real(j, "oom_kills", s->oom_kills);
-	json_put_real(j, "memory_present_bytes", s->memory_present);
-	json_put_real(j, "memory_asked_bytes", s->memory_asked_bytes);
-	json_put_text(j, "scheduler", s->scheduler);
-	json_put_real(j, "nodes_asked", s->nodes_asked);
-	json_put_real(j, "tasks_asked", s->tasks_asked);
-	json_put_real(j, "gpus_asked", s->gpus_asked);
-	json_put_real(j, "time_limit_seconds", s->time_limit_s);
-	json_put_real(j, "processes_started", s->processes_started);
-	json_put_real(j, "processes_started_at_most", s->processes_at_most);
-	json_put_real(j, "processes_peak", s->processes_peak);
-	json_put_bool(j, "processes_peak_is_lower_bound", s->processes_peak_is_bound);
-	json_put_real(j, "read_bytes", s->read_bytes);
-	json_put_real(j, "written_bytes", s->written_bytes);
-	json_put_bool(j, "io_is_lower_bound", s->io_is_bound);
-	json_put_real(j, "energy_joules", s->energy_j);
-	json_put_text(j, "energy_of", s->energy_of);
-	json_put_real(j, "energy_apportioned_joules", s->energy_job_j);
-	json_put_real(j, "idle_head_seconds", s->idle_head_s);
-	json_put_real(j, "idle_tail_seconds", s->idle_tail_s);
-	json_put_text(j, "survivors", s->survivors);
-	json_put_bool(j, "complete", s->complete);
-	json_put_bool(j, "running", s->running);
+#define NODES(id, member, name, unit, where, ...) put_figure(j, name, where, s->member);
+#define MADE(member, name, unit, where, ...)      put_figure(j, name, where, s->member);
+#define FLAG(member, name, ...)                   json_put_bool(j, name, s->member);
+#define TEXT(member, name)                        json_put_text(j, name, s->member);
+#define PART(name, put)                           json_key(j, name), put(j, s);
+#include "report/summary/figures.def"
 	json_object_end(j);
 }
 

@@ -11,6 +11,9 @@
 #include "base/bytes.h"
 #include "report/summary/summary.h"
 
+/* Where figures.def says that a figure is besides in the rules. */
+enum { HIDDEN = 0, JSON = 1, KEPT = 2 };
+
 /* What is known of each series without decoding it, and the series of each instance. */
 struct series_index {
 	double *begin, *last, *max, *min; /* [nseries] in base units; NAN: no value */
