@@ -29,15 +29,12 @@ static double samples(const struct summary *s)
 
 static double cores_available(const struct summary *s)
 {
-	if (!isnan(s->cores_asked))
-		return s->cores_asked;
-	return fmin(isnan(s->cores_allowed) ? s->cores_present : s->cores_allowed, s->cores_limit);
+	return summary_cores(s).v;
 }
 
 static double memory_available(const struct summary *s)
 {
-	return isnan(s->memory_asked_bytes) ? fmin(s->memory_present, s->memory_limit_bytes)
-					    : s->memory_asked_bytes;
+	return summary_memory(s).v;
 }
 
 static double monitor_ratio(const struct summary *s)

@@ -513,3 +513,24 @@ int summary_job_make(struct summary *s, const struct run *r, const struct series
 	free(nodes);
 	return rc ? err_set(e, rc, "out of memory for the summary of %.300s", r->path) : 0;
 }
+
+/* ---- what it could use ---- */
+
+static struct summary_whole whole_of(double asked, double allowed, double present)
+{
+	if (!isnan(asked))
+		return (struct summary_whole){ asked, "requested" };
+	if (allowed < present || isnan(present))
+		return (struct summary_whole){ allowed, "allowed" };
+	return (struct summary_whole){ present, "present" };
+}
+
+struct summary_whole summary_cores(const struct summary *s)
+{
+	return whole_of(s->cores_asked, fmin(s->cores_allowed, s->cores_limit), s->cores_present);
+}
+
+struct summary_whole summary_memory(const struct summary *s)
+{
+	return whole_of(s->memory_asked_bytes, s->memory_limit_bytes, s->memory_present);
+}

@@ -322,6 +322,15 @@ void summary_memory_words(const struct summary *s, struct bytes *out);
  */
 void summary_nodes_words(const struct summary *s, struct bytes *out);
 
+/* What the job could use: what was requested, else what affinity and control groups allow, else
+ * what is there. NAN: not known. */
+struct summary_whole {
+	double v;
+	const char *words; /* "requested", "allowed", "present" */
+};
+struct summary_whole summary_cores(const struct summary *s);
+struct summary_whole summary_memory(const struct summary *s);
+
 /* How much a counter, by its stored name, rose over all nodes and devices; NAN: not known. */
 double summary_grown(const struct summary *s, const char *metric);
 /* CPU time that others than the job used on its nodes; NAN: not known. */

@@ -28,6 +28,7 @@ static double cores_used(const struct summary *s)
 
 static void add_cores(struct lines *l, const struct summary *s)
 {
+	const struct summary_whole whole = summary_cores(s);
 	char text[CELL];
 	struct bytes *b;
 
@@ -36,15 +37,14 @@ static void add_cores(struct lines *l, const struct summary *s)
 	b = lines_add(l, "cores", NULL);
 	bytes_puts(b, at_least(s->cpu_is_bound));
 	bytes_puts(b, cell_cores(text, cores_used(s)));
-	if (!isnan(s->cores_asked))
-		bytes_printf(b, " of the %.0f requested", s->cores_asked);
-	else if (!isnan(s->cores_present))
-		bytes_printf(b, " of %.0f", s->cores_present);
+	if (!isnan(whole.v) && strcmp(whole.words, "present") != 0)
+		bytes_printf(b, " of the %.4g %s", whole.v, whole.words);
+	else if (!isnan(whole.v))
+		bytes_printf(b, " of %.0f", whole.v);
 	bytes_puts(b, " used on average");
-	if (s->cores_used_peak >= s->cores_used_mean) {
+	if (s->cores_used_peak >= s->cores_used_mean)
 		bytes_printf(b, ", %s at most", cell_cores(text, s->cores_used_peak));
-	}
-	if (s->cores_allowed < s->cores_present)
+	if (!isnan(s->cores_asked) && s->cores_allowed < s->cores_present)
 		bytes_printf(b, " (affinity allows %.0f)", s->cores_allowed);
 }
 
@@ -69,6 +69,18 @@ static const char *memory_kind_words(const char *kind)
 	return NULL;
 }
 
+static void add_whole_memory(struct bytes *b, struct summary_whole whole)
+{
+	bool is_present = strcmp(whole.words, "present") == 0;
+
+	if (isnan(whole.v))
+		return;
+	bytes_puts(b, is_present ? " of " : " of the ");
+	lines_number(b, UNIT_BYTES, whole.v);
+	if (!is_present)
+		bytes_printf(b, " %s", whole.words);
+}
+
 static void add_memory(struct lines *l, const struct summary *s)
 {
 	const char *words = memory_kind_words(s->peak_memory_kind);
@@ -81,18 +93,7 @@ static void add_memory(struct lines *l, const struct summary *s)
 	if (s->peak_memory_at_most > 0 && s->peak_memory_at_most <= s->peak_memory_bytes)
 		bytes_puts(b, "at most ");
 	lines_number(b, UNIT_BYTES, s->peak_memory_bytes);
-	if (!isnan(s->memory_asked_bytes)) {
-		bytes_puts(b, " of the ");
-		lines_number(b, UNIT_BYTES, s->memory_asked_bytes);
-		bytes_puts(b, " requested");
-	} else if (s->memory_limit_bytes < s->memory_present) {
-		bytes_puts(b, " of the ");
-		lines_number(b, UNIT_BYTES, s->memory_limit_bytes);
-		bytes_puts(b, " allowed");
-	} else if (!isnan(s->memory_present)) {
-		bytes_puts(b, " of ");
-		lines_number(b, UNIT_BYTES, s->memory_present);
-	}
+	add_whole_memory(b, summary_memory(s));
 	if (words)
 		bytes_printf(b, " (%s)", words);
 	if (s->peak_memory_error_bytes > 0) {
@@ -242,8 +243,7 @@ static void short_bytes(struct bytes *b, double v, const char *unit_said)
 /* Of what there is, where the job took a part of it that matters. */
 static void add_memory_briefly(struct bytes *b, const struct summary *s)
 {
-	double allowed = fmin(s->memory_limit_bytes, s->memory_present);
-	double of = isnan(s->memory_asked_bytes) ? allowed : s->memory_asked_bytes;
+	double of = summary_memory(s).v;
 	bool matters = s->peak_memory_bytes >= part_that_matters * of;
 	char total[64] = "";
 
@@ -280,7 +280,7 @@ static void add_bytes_briefly(struct bytes *b, const char *what, double v)
 /* "1.85 of 2 cores, 1.2 of 8 GiB memory, read 120 MiB, wrote 300 MiB" */
 void terminal_used_briefly(struct lines *l, const struct summary *s)
 {
-	double of = isnan(s->cores_asked) ? s->cores_present : s->cores_asked;
+	double of = summary_cores(s).v;
 	struct bytes text = { 0 };
 	char cores[CELL];
 
@@ -288,7 +288,7 @@ void terminal_used_briefly(struct lines *l, const struct summary *s)
 		bytes_puts(&text, at_least(s->cpu_is_bound));
 		bytes_puts(&text, cell_cores(cores, cores_used(s)));
 		if (!isnan(of))
-			bytes_printf(&text, " of %.0f", of);
+			bytes_printf(&text, " of %.4g", of);
 		bytes_puts(&text, " cores");
 	}
 	add_memory_briefly(&text, s);
