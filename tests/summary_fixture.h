@@ -85,12 +85,10 @@ static inline void fixture_set(struct fixture *f, const char *name, const char *
 		snprintf(f->s.reason.line, sizeof f->s.reason.line, "IOError: %s", value);
 		snprintf(f->s.reason.kind, sizeof f->s.reason.kind, "%s", value);
 		snprintf(f->s.reason.advice, sizeof f->s.reason.advice, "Do something.");
-	} else if (strcmp(name, "complete") == 0) {
-		f->s.complete = first != 0;
-	} else if (strcmp(name, "running") == 0) {
-		f->s.running = first != 0;
 	} else if (strcmp(name, "damages") == 0) {
 		f->s.ndamages = (uint32_t)first;
+	} else if (v && v->flag) {
+		*(bool *)((char *)&f->s + v->offset) = first > 0;
 	} else if (v && !v->make) {
 		memcpy((char *)&f->s + v->offset, &first, sizeof first);
 	} else {

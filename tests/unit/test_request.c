@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What to ask for next time, in the words of each batch system. */
-#include "report/summary/request.h"
+#include "report/judging/verdict.h"
 
 #include "summary_fixture.h"
 

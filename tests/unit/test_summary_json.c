@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "report/judging/variables.h"
 #include "summary_made.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 
 #include <cmocka.h>
 #include <jansson.h>
@@ -67,6 +70,63 @@ static void test_json_says_null_for_what_is_not_known(void **state)
 	free(x);
 }
 
+/* What a recorder said of the n-th figure: a number of its own. */
+static double said_of(size_t n)
+{
+	return 1e12 + (double)n * 1e9;
+}
+
+static double said_as_figure(const json_t *job, const struct summary *s, const char *name,
+			     bool is_hidden)
+{
+	const json_t *v = json_object_get(job, name);
+	struct expr_value of_rules = variable_lookup((void *)(uintptr_t)s, NULL, name);
+
+	assert_non_null(variable_find(name));
+	if (is_hidden)
+		assert_null(v);
+	else
+		assert_non_null(v);
+	if (!is_hidden && isfinite(of_rules.v))
+		assert_true((json_is_boolean(v) ? json_is_true(v) : json_number_value(v)) ==
+			    of_rules.v);
+	return of_rules.v;
+}
+
+/* A row of figures.def is all that JSON and the rules need. */
+static void test_a_figure_is_one_row(void **state)
+{
+	struct synthetic *x = with_work(1);
+	struct summary s;
+	json_t *j, *job;
+	size_t n = 0, keys = 0;
+
+	(void)state;
+#define NODES(id, member, name, unit, where, help, meta, ...)                                      \
+	n++;                                                                                       \
+	if (meta)                                                                                  \
+		meta_int(x, 1, meta, (int64_t)said_of(n));
+#include "report/summary/figures.def"
+	s = made(x);
+	j = json_of(x);
+	job = json_object_get(j, "job");
+	n = 0;
+#define NODES(id, member, name, unit, where, help, meta, scale, ...)                               \
+	n++, keys += strcmp(#where, "HIDDEN") != 0;                                                \
+	if (said_as_figure(job, &s, name, !strcmp(#where, "HIDDEN")) != said_of(n) * (scale) &&    \
+	    (meta))                                                                                \
+		fail_msg("%s is not what %s says", name, #meta);
+#define MADE(member, name, ...) keys++, said_as_figure(job, &s, name, false);
+#define FLAG(member, name, ...) keys++, said_as_figure(job, &s, name, false);
+#define TEXT(...)               keys++;
+#define PART(...)               keys++;
+#include "report/summary/figures.def"
+	assert_int_equal(json_object_size(job), keys);
+	json_decref(j);
+	summary_free(&s);
+	free(x);
+}
+
 static void assert_mechanism(const json_t *row, const char *host, const char *name,
 			     const char *state, const char *reason)
 {
@@ -114,6 +174,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_json_says_null_for_what_is_not_known),
+		cmocka_unit_test(test_a_figure_is_one_row),
 		cmocka_unit_test(test_mechanisms_are_as_was_said_last),
 	};
 

@@ -193,6 +193,24 @@ static void test_energy_says_its_kind(void **state)
 	free(text);
 }
 
+static void test_what_was_allowed_is_shown_before_present(void **state)
+{
+	struct fixture f;
+	char *text;
+
+	(void)state;
+	fixture_init(&f, "cores_used=1.5 cores_present=128 cores_allowed=64 cores_limit=2.5 "
+			 "wall_seconds=9");
+	f.s.path = "x";
+	text = printed(&f.s, false, false);
+	assert_non_null(strstr(text, "1.50 of the 2.5 allowed used on average\n"));
+	free(text);
+	assert_true(variable_find("cores_available")->make(&f.s) == 2.5);
+	text = printed(&f.s, false, true);
+	assert_non_null(strstr(text, "1.50 of 2.5 cores"));
+	free(text);
+}
+
 static void test_asked_for_is_shown_before_present(void **state)
 {
 	struct fixture f;
@@ -399,6 +417,7 @@ int main(void)
 		cmocka_unit_test(test_commands_without_a_count_of_processes),
 		cmocka_unit_test(test_a_bound_is_labelled_as_one),
 		cmocka_unit_test(test_energy_says_its_kind),
+		cmocka_unit_test(test_what_was_allowed_is_shown_before_present),
 		cmocka_unit_test(test_asked_for_is_shown_before_present),
 		cmocka_unit_test(test_the_brief_summary),
 		cmocka_unit_test(test_verdicts_that_do_not_fit_are_counted),

@@ -97,12 +97,9 @@ void blame_put(struct blame *b, enum blame_level level, enum blame_kind kind, co
 const char *blame_see_module(struct blame *b, const char *path, const char *build_id);
 /* 0 or -ENOMEM. */
 int blame_judge(struct blame *b);
-/* Parts of it, for its files alone. */
+/* For its own files alone. */
 struct blame_part *blame_find(struct blame *b, enum blame_level level, enum blame_kind kind,
 			      const char *name, const char *module);
-void blame_match(struct blame *b);
-void blame_tidy(struct blame *b);
-double blame_mean(const struct blame *b, const struct blame_part *p, int side);
 
 /* Neither side has stacks: then nothing is said. */
 bool blame_is_empty(const struct blame *b);

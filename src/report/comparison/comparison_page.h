@@ -31,16 +31,4 @@ int comparison_page_make(struct bytes *b, const struct comparison_page *p,
 			 const struct comparison *x, struct err *e);
 void comparison_page_free(struct comparison_page *p);
 
-/* For those files alone. */
-struct comparison_chart {
-	const char *metric, *title;
-	enum unit unit;
-};
-extern const struct comparison_chart comparison_charts[COMPARISON_CHARTS];
-/* An SVG of all tracks; nothing when none has a value. */
-void comparison_chart_svg(struct bytes *b, const struct comparison_page *p, unsigned chart);
-/* An SVG of a figure's values in each run, and the interval. */
-void comparison_strip_svg(struct bytes *b, const struct comparison *x,
-			  const struct comparison_figure *f);
-
 #endif

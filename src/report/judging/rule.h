@@ -82,13 +82,6 @@ struct rules {
 	size_t nerrors;
 };
 
-/* "error: NAME" begins one; the others are its entries. key: "error", "words" or "advice". */
-bool rule_error_key(const char *key);
-int rule_error_entry(struct rules *rules, const struct entry *entry, struct err *e);
-/* Each has its words and its advice, and each error(NAME) of a rule is one of them, where there are
- * any. */
-int rule_errors_check(const struct rules *rules, const char *file, struct err *e);
-void rule_errors_free(struct rules *rules);
 /* That the line is of; NULL: of none. */
 const struct rule_error *rule_error_of(const struct rules *rules, const char *line);
 

@@ -1,15 +1,154 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rules.c - reads rules: blocks of "key: value", one block a rule. */
+/* rules.c - reads rules and kinds of errors: blocks of "key: value", one block a rule or kind. */
 #include "report/judging/rules.h"
-
 #include "base/bytes.h"
 #include "base/entries.h"
+#include "base/text/textfiles.h"
+#include "core/expr/expr.h"
+#include "report/assets.h"
 #include "report/judging/rule.h"
 #include "report/judging/variables.h"
+#include "report/summary/reason.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- kinds of errors that programs print: blocks error: NAME ---- */
+
+enum { WORD_MOST = 100 };
+
+/* "error: NAME" begins one; the others are its entries. key: "error", "words" or "advice". */
+static bool is_key_of_kind(const char *key)
+{
+	return !strcmp(key, "error") || !strcmp(key, "words") || !strcmp(key, "advice");
+}
+
+static const struct rule_error *find(const struct rules *rules, const char *name)
+{
+	for (size_t i = 0; i < rules->nerrors; i++)
+		if (!strcmp(rules->error[i].name, name))
+			return &rules->error[i];
+	return NULL;
+}
+
+static int begin(struct rules *rules, const struct entry *en, struct err *e)
+{
+	size_t n = strspn(en->value, "abcdefghijklmnopqrstuvwxyz0123456789_");
+
+	if (!n || en->value[n] || n >= sizeof((struct summary_reason *)0)->kind)
+		return entry_fault(en, 0, "a kind's name is made of a-z, 0-9 and '_'", e);
+	if (find(rules, en->value))
+		return entry_fault(en, 0, "a kind of this name came before", e);
+	if (rules->nerrors == RULE_ERRORS_MAX)
+		return entry_fault(en, 0, "there are too many kinds", e);
+	if (!rules->error)
+		rules->error = calloc(RULE_ERRORS_MAX, sizeof *rules->error);
+	if (!rules->error)
+		return -ENOMEM;
+	rules->error[rules->nerrors].name = strdup(en->value);
+	return rules->error[rules->nerrors++].name ? 0 : -ENOMEM;
+}
+
+static int take_kind(struct rules *rules, const struct entry *en, struct err *e)
+{
+	struct rule_error *last = rules->nerrors ? &rules->error[rules->nerrors - 1] : NULL;
+	char **to;
+
+	if (!strcmp(en->key, "error"))
+		return begin(rules, en, e);
+	if (!last)
+		return entry_fault(en, 0, "it stands before the first 'error:'", e);
+	to = !strcmp(en->key, "words") ? &last->words : &last->advice;
+	if (*to || !*en->value)
+		return entry_fault(en, 0, *to ? "it was given before" : "it is empty", e);
+	if (to == &last->advice && strlen(en->value) >= sizeof((struct summary_reason *)0)->advice)
+		return entry_fault(en, 0, "it is too long", e);
+	*to = strdup(en->value);
+	return *to ? 0 : -ENOMEM;
+}
+
+struct check {
+	const struct rules *rules;
+	const char *wrong;
+};
+
+static void check_kind(void *ctx, const char *function, const char *name)
+{
+	struct check *c = ctx;
+
+	if (function && !strcmp(function, "error") && !find(c->rules, name) &&
+	    strcmp(name, REASON_UNKNOWN) != 0)
+		c->wrong = name;
+}
+
+/* Each has its words and its advice, and each error(NAME) of a rule is one of them, where there are
+ * any. */
+static int check_kinds(const struct rules *rules, const char *file, struct err *e)
+{
+	struct check c = { rules, NULL };
+
+	for (size_t i = 0; i < rules->nerrors; i++)
+		if (!rules->error[i].words || !rules->error[i].advice)
+			return err_set(e, -EINVAL, "%.200s: error %s needs 'words:' and 'advice:'",
+				       file, rules->error[i].name);
+	for (size_t i = 0; i < rules->n && rules->nerrors && !c.wrong; i++)
+		if (rules->rule[i].when.x)
+			expr_names(rules->rule[i].when.x, check_kind, &c);
+	return c.wrong ? err_set(e, -EINVAL, "%.200s: there is no kind of errors '%.60s'", file,
+				 c.wrong)
+		       : 0;
+}
+
+static void free_kinds(struct rules *rules)
+{
+	for (size_t i = 0; i < rules->nerrors; i++) {
+		free(rules->error[i].name);
+		free(rules->error[i].words);
+		free(rules->error[i].advice);
+	}
+	free(rules->error);
+}
+
+/* With a capital letter exactly, else in any case. */
+static bool has(const char *line, const char *word, size_t n)
+{
+	char copy[WORD_MOST + 1];
+	bool exact = false;
+
+	if (!n || n > WORD_MOST)
+		return false;
+	memcpy(copy, word, n);
+	copy[n] = '\0';
+	for (size_t i = 0; i < n; i++)
+		exact |= isupper((unsigned char)copy[i]) != 0;
+	return exact ? strstr(line, copy) != NULL : strcasestr(line, copy) != NULL;
+}
+
+static bool is_known_by(const char *line, const char *words)
+{
+	while (*words) {
+		size_t n = strcspn(words, "|"), blank = strspn(words, " "), word = n;
+
+		while (word > blank && words[word - 1] == ' ')
+			word--;
+		if (word > blank && has(line, words + blank, word - blank))
+			return true;
+		words += n + (words[n] == '|');
+	}
+	return false;
+}
+
+const struct rule_error *rule_error_of(const struct rules *rules, const char *line)
+{
+	for (size_t i = 0; rules && i < rules->nerrors; i++)
+		if (is_known_by(line, rules->error[i].words))
+			return &rules->error[i];
+	return NULL;
+}
+
+/* ---- rules ---- */
 
 struct parser {
 	struct rules *rules;
@@ -297,8 +436,8 @@ static int entry(void *ctx, const struct entry *en, struct err *e)
 	struct err why = { "out of memory" };
 	size_t at = 0;
 
-	if (rule_error_key(en->key))
-		return rule_error_entry(p->rules, en, e);
+	if (is_key_of_kind(en->key))
+		return take_kind(p->rules, en, e);
 	if (strcmp(en->key, "rule") == 0)
 		return rule_begin(p, en->line, en->value, e);
 	if (strcmp(en->key, "theme") == 0)
@@ -323,7 +462,7 @@ int rules_add(struct rules *rules, const char *name, const char *text, size_t le
 	if (!rc)
 		rc = rule_finish(&p, e);
 	if (!rc)
-		rc = rule_errors_check(rules, name, e);
+		rc = check_kinds(rules, name, e);
 	free(p.theme);
 	return rc == -ENOMEM ? err_set(e, rc, "%.200s: out of memory", name) : rc;
 }
@@ -358,6 +497,51 @@ void rules_free(struct rules *rules)
 	for (size_t i = 0; i < rules->n; i++)
 		rule_free(&rules->rule[i]);
 	free(rules->rule);
-	rule_errors_free(rules);
+	free_kinds(rules);
 	free(rules);
+}
+
+/* ---- where they come from: a file, the files of a directory, the program itself ---- */
+
+int rules_parse(struct rules **rules, const char *name, const char *text, size_t len, struct err *e)
+{
+	int rc;
+
+	*rules = calloc(1, sizeof **rules);
+	if (!*rules)
+		return err_set(e, -ENOMEM, "%.200s: out of memory", name);
+	rc = rules_add(*rules, name, text, len, e);
+	if (rc) {
+		rules_free(*rules);
+		*rules = NULL;
+	}
+	return rc;
+}
+
+int rules_builtin(struct rules **rules, struct err *e)
+{
+	return rules_parse(rules, "rules", asset_rules, (size_t)(asset_rules_end - asset_rules), e);
+}
+
+static int take_file(void *rules, const char *path, const char *text, size_t len, struct err *e)
+{
+	return rules_add(rules, path, text, len, e);
+}
+
+int rules_read(struct rules **rules, const char *path, struct err *e)
+{
+	struct textfiles files = {
+		.what = "rules", .ending = ".rules", .most = RULES_BYTES_MAX, .take = take_file
+	};
+	int rc;
+
+	*rules = files.ctx = calloc(1, sizeof **rules);
+	if (!*rules)
+		return err_set(e, -ENOMEM, "%.200s: out of memory", path);
+	rc = textfiles_read(&files, path, e);
+	if (rc) {
+		rules_free(*rules);
+		*rules = NULL;
+	}
+	return rc;
 }

@@ -29,15 +29,12 @@ static double samples(const struct summary *s)
 
 static double cores_available(const struct summary *s)
 {
-	if (!isnan(s->cores_asked))
-		return s->cores_asked;
-	return fmin(isnan(s->cores_allowed) ? s->cores_present : s->cores_allowed, s->cores_limit);
+	return summary_cores(s).v;
 }
 
 static double memory_available(const struct summary *s)
 {
-	return isnan(s->memory_asked_bytes) ? fmin(s->memory_present, s->memory_limit_bytes)
-					    : s->memory_asked_bytes;
+	return summary_memory(s).v;
 }
 
 static double monitor_ratio(const struct summary *s)
@@ -53,16 +50,6 @@ static double nodes(const struct summary *s)
 static double damages(const struct summary *s)
 {
 	return s->ndamages;
-}
-
-static double complete(const struct summary *s)
-{
-	return s->complete;
-}
-
-static double running(const struct summary *s)
-{
-	return s->running;
 }
 
 static double out_of_time(const struct summary *s)
@@ -121,11 +108,6 @@ static double host_memory_limit(const struct summary *s)
 	return isnan(limit) ? s->memory_present / s->nhosts : limit;
 }
 
-static double memory_is_bound(const struct summary *s)
-{
-	return s->peak_memory_is_bound;
-}
-
 /* Where it is an interval its end: what is requested next time is to be enough. */
 static double host_peak_memory(const struct summary *s)
 {
@@ -168,13 +150,11 @@ static double most_started_processes(const struct summary *s)
 const struct variable variables[] = {
 	{ "samples", UNIT_COUNT, "Samples of the host that has fewest.", .make = samples },
 	{ "nodes", UNIT_COUNT, "Recordings that were joined, one a node.", .make = nodes },
-	{ "complete", UNIT_ONE,
-	  "1 when every recording was closed in order, or another one went on, else 0.",
-	  .make = complete },
-	{ "running", UNIT_ONE, "1 while a recording that is not closed is written, else 0.",
-	  .make = running },
 	{ "damages", UNIT_COUNT, "Damaged places found in the recording.", .make = damages },
-	{ "wall_seconds", UNIT_SECONDS, "From the job's start to its end.", FIGURE(wall_s) },
+#define NODES(id, member, name, unit, where, help, ...) { name, unit, help, FIGURE(member) },
+#define MADE(member, name, unit, where, help)           { name, unit, help, FIGURE(member) },
+#define FLAG(member, name, help)                        { name, UNIT_ONE, help, FIGURE(member), .flag = true },
+#include "report/summary/figures.def"
 	{ "code_samples", UNIT_COUNT,
 	  "Samples of code; as many of equal weight as have the same error.",
 	  FIGURE(code_samples) },
@@ -187,61 +167,18 @@ const struct variable variables[] = {
 	{ "code_short_ratio", UNIT_RATIO,
 	  "Share of the CPU time in processes that ended before their first sample.",
 	  FIGURE(code_short_ratio) },
-	{ "exit_code", UNIT_ONE, "The job's exit code.", FIGURE(exit_code) },
-	{ "signal", UNIT_ONE, "The signal that ended the job.", FIGURE(signal) },
-	{ "cpu_seconds", UNIT_SECONDS, "CPU time of all of the job's processes.", FIGURE(cpu_s) },
-	{ "cpu_user_seconds", UNIT_SECONDS, "The part spent in user mode.", FIGURE(cpu_user_s) },
-	{ "cpu_system_seconds", UNIT_SECONDS, "The part spent in the kernel.",
-	  FIGURE(cpu_system_s) },
-	{ "attributed_ratio", UNIT_RATIO, "Share of the CPU time that named processes account for.",
-	  FIGURE(attributed_ratio) },
-	{ "cores_present", UNIT_CORES, "Cores of the nodes.", FIGURE(cores_present) },
-	{ "cores_allowed", UNIT_CORES, "Cores that the job's affinity allows.",
-	  FIGURE(cores_allowed) },
-	{ "cores_asked", UNIT_CORES, "Cores requested from the scheduler.", FIGURE(cores_asked) },
-	{ "cores_limit", UNIT_CORES, "Cores that the limits of the job's control groups allow.",
-	  FIGURE(cores_limit) },
 	{ "cores_available", UNIT_CORES,
 	  "Cores requested, else allowed, else present; where none were requested at most "
 	  "cores_limit.",
 	  .make = cores_available },
-	{ "threads_per_core", UNIT_COUNT,
-	  "Hardware threads of a core (SMT), each of which the kernel has as a core.",
-	  FIGURE(threads_per_core) },
-	{ "cores_used", UNIT_CORES, "CPU time divided by wall time.", FIGURE(cores_used_mean) },
-	{ "cores_used_peak", UNIT_CORES,
-	  "Most cores in use over half a second, or over an interval that is longer.",
-	  FIGURE(cores_used_peak) },
 	{ "cores_wanted", UNIT_CORES,
 	  "Cores used, and those that threads waited for, where that is known.",
 	  .make = cores_wanted },
-	{ "memory_present_bytes", UNIT_BYTES, "Memory of the nodes.", FIGURE(memory_present) },
-	{ "memory_asked_bytes", UNIT_BYTES, "Memory requested from the scheduler.",
-	  FIGURE(memory_asked_bytes) },
-	{ "memory_limit_bytes", UNIT_BYTES, "Memory that the job's control groups may have.",
-	  FIGURE(memory_limit_bytes) },
 	{ "memory_available_bytes", UNIT_BYTES,
 	  "Memory requested, else present, and then at most memory_limit_bytes.",
 	  .make = memory_available },
-	{ "peak_memory_bytes", UNIT_BYTES, "Most memory that the job held at a time.",
-	  FIGURE(peak_memory_bytes) },
-	{ "peak_memory_is_lower_bound", UNIT_ONE,
-	  "1 where short-lived processes may have held more.", .make = memory_is_bound },
-	{ "oom_kills", UNIT_COUNT,
-	  "Processes of the job's control groups that the kernel killed for want of memory.",
-	  FIGURE(oom_kills) },
-	{ "processes_started", UNIT_COUNT, "Processes that the job started.",
-	  FIGURE(processes_started) },
 	{ "most_started_processes", UNIT_COUNT,
 	  "Processes of the command that was started most often.", .make = most_started_processes },
-	{ "processes_peak", UNIT_COUNT, "Most processes at a time.", FIGURE(processes_peak) },
-	{ "read_bytes", UNIT_BYTES, "Returned to the job by read calls, from cache or not.",
-	  FIGURE(read_bytes) },
-	{ "written_bytes", UNIT_BYTES, "Given by the job to write calls.", FIGURE(written_bytes) },
-	{ "energy_joules", UNIT_JOULES,
-	  "Energy measured by the hardware of the nodes, for all users.", FIGURE(energy_j) },
-	{ "energy_apportioned_joules", UNIT_JOULES,
-	  "The job's part of it by its share of the CPU time used.", FIGURE(energy_job_j) },
 	{ "unequal_tasks", UNIT_COUNT,
 	  "Tasks of the step whose tasks used the most unequal CPU time.", FIGURE(unequal_tasks) },
 	{ "unequal_ratio", UNIT_RATIO, "By how much one of them exceeded their average.",
@@ -250,12 +187,6 @@ const struct variable variables[] = {
 	{ "unequal_most_seconds", UNIT_SECONDS, "CPU time of the one that used most.",
 	  FIGURE(unequal_most_s) },
 	{ "unequal_rank", UNIT_COUNT, "The rank of that one.", FIGURE(unequal_rank) },
-	{ "idle_head_seconds", UNIT_SECONDS,
-	  "From the start until the job first used 5 % of a core, waited for one, or used GPUs.",
-	  FIGURE(idle_head_s) },
-	{ "idle_tail_seconds", UNIT_SECONDS,
-	  "From when the job last used 5 % of a core, waited for one, or used GPUs, until its end.",
-	  FIGURE(idle_tail_s) },
 	{ "monitor_cpu_seconds", UNIT_SECONDS, "CPU time of Sonde itself.", FIGURE(monitor_cpu_s) },
 	{ "monitor_cores", UNIT_CORES, "Sonde's CPU time divided by wall time.",
 	  .make = monitor_ratio },
@@ -264,9 +195,6 @@ const struct variable variables[] = {
 	  FIGURE(recorder_lost_s) },
 	{ "hosts", UNIT_COUNT, "Machines; several recordings of one are its steps.",
 	  .make = hosts },
-	{ "nodes_asked", UNIT_COUNT, "Nodes of the batch job.", FIGURE(nodes_asked) },
-	{ "tasks_asked", UNIT_COUNT, "Tasks requested from the scheduler.", FIGURE(tasks_asked) },
-	{ "time_limit_seconds", UNIT_SECONDS, "The batch job's time limit.", FIGURE(time_limit_s) },
 	{ "time_left_seconds", UNIT_SECONDS,
 	  "How much of it was left when the job ended, where the batch system reports until when "
 	  "it may run.",
@@ -316,7 +244,6 @@ const struct variable variables[] = {
 	{ "tight_limit_bytes", UNIT_BYTES,
 	  "That machine's limit: of control groups, else the request, else its memory.",
 	  FIGURE(tight_limit_bytes) },
-	{ "gpus_asked", UNIT_COUNT, "GPUs requested from the scheduler.", FIGURE(gpus_asked) },
 	{ "gpus", UNIT_COUNT, "GPUs that were recorded.", FIGURE(gpus) },
 	{ "gpus_used", UNIT_COUNT, "Those that were ever more than 2 % in use.",
 	  FIGURE(gpus_used) },
@@ -588,6 +515,8 @@ struct expr_value variable_lookup(void *ctx, const char *function, const char *n
 
 		if (var && var->make)
 			v = var->make(s);
+		else if (var && var->flag)
+			v = *((const bool *)((const char *)s + var->offset));
 		else if (var)
 			memcpy(&v, (const char *)s + var->offset, sizeof v);
 		if (s->cpu_is_bound && var == variable_find("cpu_seconds"))

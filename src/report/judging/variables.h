@@ -16,6 +16,7 @@ struct variable {
 	enum unit unit;
 	const char *help; /* one sentence */
 	size_t offset;    /* of a double in struct summary, unless made */
+	bool flag;        /* of a bool */
 	double (*make)(const struct summary *s);
 };
 

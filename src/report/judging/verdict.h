@@ -79,4 +79,10 @@ const char *resource_name(enum resource resource); /* "cores", "memory", "gpus",
 /* "Next time: #SBATCH --mem=8G (20 % to spare)"; "" when there is no such line. Returns out. */
 const char *verdict_next(const struct summary_verdict *v, char *out, size_t size);
 
+struct summary;
+/* Fills `next` of all verdicts that have a resource; "" where the batch system has no such line.
+ * Slurm takes a line a resource. PBS and OAR take several resources in one, so that there each
+ * verdict's line holds what all of them advise, and what was asked for of the rest. */
+void requests_write(struct summary *s);
+
 #endif

@@ -40,11 +40,5 @@ void cascade_draw(struct bytes *drawing, const struct cascade_report *c,
 		  const struct cascade_pool *p, double width, double height);
 /* "Shipyard Performance for POOL (OFFER SKU)". Returns out. */
 const char *cascade_title(const struct cascade_pool *p, char *out, size_t size);
-enum cascade_time { CASCADE_FILE_TIME, CASCADE_SHOWN_TIME, CASCADE_TIME_OF_DAY };
-/* "2017-07-18-04:45:23.715110", "2017-07-18 04:45:23.715110", "04:45:23.715". Returns out. */
-const char *cascade_time(const struct cascade_report *c, int64_t utc_ns, enum cascade_time form,
-			 char *out, size_t size);
-/* The n-th thing that a node lacks, "nodeprep:start"; NULL: no more. */
-const char *cascade_lack_name(const struct cascade_node *n, unsigned i);
 
 #endif

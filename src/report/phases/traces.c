@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/phases/traces.h"
-
 #include "base/array.h"
+#include "base/bytes.h"
+#include "core/frame/derive.h"
+#include "core/value.h"
+#include "report/page/page_metric.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +35,8 @@ void traces_focus(struct traces *t, double from_s, double to_s)
 		t->focus[t->nfocuses++] = (struct trace_focus){ from_s, to_s };
 }
 
-uint32_t traces_wish_of(const struct traces *t, const char *metric, bool by_instance)
+/* t->nwishes for none. */
+static uint32_t wish_of(const struct traces *t, const char *metric, bool by_instance)
 {
 	uint32_t i = 0;
 
@@ -53,7 +58,7 @@ static int by_wish(const void *a, const void *b)
 	return (x->instance > y->instance) - (x->instance < y->instance);
 }
 
-void traces_sort(struct traces *t)
+static void sort_traces(struct traces *t)
 {
 	if (t->n)
 		qsort(t->trace, t->n, sizeof *t->trace, by_wish);
@@ -102,7 +107,7 @@ static const struct trace *alike(const struct traces *t, const struct trace *key
 const struct trace *traces_of(const struct traces *t, const char *metric, bool by_instance,
 			      uint32_t *n)
 {
-	const struct trace key = { .wish = traces_wish_of(t, metric, by_instance) };
+	const struct trace key = { .wish = wish_of(t, metric, by_instance) };
 
 	return alike(t, &key, false, n);
 }
@@ -110,7 +115,7 @@ const struct trace *traces_of(const struct traces *t, const char *metric, bool b
 const struct trace *traces_of_node(const struct traces *t, const char *metric, bool by_instance,
 				   uint32_t node, uint32_t *n)
 {
-	const struct trace key = { .wish = traces_wish_of(t, metric, by_instance), .node = node };
+	const struct trace key = { .wish = wish_of(t, metric, by_instance), .node = node };
 
 	return alike(t, &key, true, n);
 }
@@ -207,4 +212,352 @@ void traces_columns(const struct traces *t, const struct trace *x, struct trace_
 		if (weight[c] > 0)
 			out->mean[c] /= weight[c];
 	free(weight);
+}
+
+/* ---- one way through the run, column by column ---- */
+
+/* Points of a trace: as many as a plot is wide; of very many traces fewer. */
+enum { POINTS_MAX = 800, POINTS_MIN = 10, POINTS_OF_ALL = 4000000, ENDING_ROWS = 2 };
+#define CLOSING_PART    0.25 /* of the usual time between two samples */
+#define CLOSING_LEAST_S 0.03 /* three ticks of the kernel's clock of 100 Hz */
+#define CLOSING_MOST    0.75 /* a shorter usual time has such samples throughout */
+
+static int no_memory(struct err *e)
+{
+	return err_set(e, -ENOMEM, "out of memory while drawing the charts");
+}
+
+/* A cell whose values are a trace; it begins with its first value. */
+struct feed {
+	uint32_t cell, wish;
+	uint32_t trace; /* index + 1 */
+	bool of_job;    /* what the job has, and has no more once it ended */
+};
+
+struct reading_run {
+	struct traces *t;
+	struct derive v;
+	struct feed *feed; /* those of a node are together */
+	uint32_t nfeeds, cap;
+	uint32_t *first; /* [nnodes + 1] of the node's */
+	/* Of the slice's rows: the point of each, and how long what was before it stood. */
+	uint32_t point[SLICE_ROWS];
+	double stood_s[SLICE_ROWS];
+	uint32_t nrows, ending_row; /* from which on the node has two more at most */
+};
+
+static bool is_fed(const struct plan *p, uint32_t cell, bool by_instance)
+{
+	const struct cell *c = &p->cell[cell];
+
+	if (!by_instance)
+		return c->emitted;
+	return c->role != CELL_COMBINED &&
+	       (p->holder[c->holder].instance || c->role == CELL_MEASURED ||
+		!p->quantity[c->quantity].metric->domain);
+}
+
+static int add_feed(struct reading_run *x, uint32_t cell, bool by_instance)
+{
+	const struct plan *p = &x->v.plan;
+	uint32_t wish = wish_of(x->t, p->quantity[p->cell[cell].quantity].name, by_instance);
+	const struct metric *m = p->quantity[p->cell[cell].quantity].metric;
+	struct feed *room;
+
+	if (wish == x->t->nwishes || !is_fed(p, cell, by_instance))
+		return 0;
+	room = array_room(x->feed, x->nfeeds, &x->cap, sizeof *x->feed);
+	if (!room)
+		return -ENOMEM;
+	x->feed = room;
+	x->feed[x->nfeeds++] = (struct feed){
+		.cell = cell,
+		.wish = wish,
+		.of_job = strncmp(m->name, "job.", 4) == 0 && m->kind == KIND_GAUGE,
+	};
+	return 0;
+}
+
+static int list_feeds(struct reading_run *x)
+{
+	const struct plan *p = &x->v.plan;
+	int rc = 0;
+
+	for (uint32_t node = 0; node < x->t->nnodes && !rc; node++) {
+		const struct holder *last = &p->holder[p->node_holder[node]];
+
+		x->first[node] = x->nfeeds;
+		for (uint32_t c = p->node_cell[node]; c && c < last->first + last->ncells && !rc;
+		     c++) {
+			rc = add_feed(x, c, false);
+			rc = rc ? rc : add_feed(x, c, true);
+		}
+	}
+	x->first[x->t->nnodes] = x->nfeeds;
+	return rc;
+}
+
+/* The metrics that the run has, by commas. */
+static void list_names(struct bytes *names, const struct traces *t, const struct run *r)
+{
+	for (uint32_t i = 0; i < t->nwishes; i++)
+		if (page_metric(r, t->wish[i].metric, NULL))
+			bytes_printf(names, "%s%s", names->len ? "," : "", t->wish[i].metric);
+}
+
+/* A run that has none of the metrics still has its times. */
+static int open_run(struct reading_run *x, struct run *r, struct err *e)
+{
+	struct selection sel = { .table = FRAME_SERIES, .combine = true };
+	struct bytes names = { 0 };
+	int rc;
+
+	list_names(&names, x->t, r);
+	if (names.len) {
+		bytes_u8(&names, 0);
+		sel.metrics = (const char *)names.data;
+	}
+	rc = names.failed  ? no_memory(e)
+	     : sel.metrics ? derive_open(&x->v, r, &sel, e)
+			   : r->rewind(r);
+	bytes_free(&names);
+	x->first = calloc(x->t->nnodes + 1u, sizeof *x->first);
+	if (!rc && (!x->first || (x->v.run && list_feeds(x))))
+		rc = no_memory(e);
+	return rc;
+}
+
+/* ---- how many points ---- */
+
+/* Of the node's samples those that lie in a focus, as if they came evenly. */
+static uint64_t rows_in_focus(const struct traces *t, const struct run *r, uint32_t node)
+{
+	double begin = run_seconds(r, node, r->nodes[node].first_ns);
+	double end = run_seconds(r, node, r->nodes[node].last_ns), seconds = 0;
+
+	for (uint32_t i = 0; i < t->nfocuses; i++)
+		seconds += fmax(0, fmin(t->focus[i].to_s, end) - fmax(t->focus[i].from_s, begin));
+	return end > begin
+		       ? (uint64_t)((double)r->nodes[node].rows * fmin(1, seconds / (end - begin)))
+		       : 0;
+}
+
+static uint32_t rows_a_point(uint64_t rows, uint32_t points)
+{
+	uint64_t each = points ? (rows + points - 1) / points : 0;
+
+	return each > UINT32_MAX ? UINT32_MAX : each ? (uint32_t)each : 1;
+}
+
+static int thin(struct traces *t, const struct run *r, uint32_t nfeeds)
+{
+	uint32_t limit = t->points ? t->points : POINTS_MAX;
+
+	if (limit > POINTS_OF_ALL / (nfeeds + 1))
+		limit = POINTS_OF_ALL / (nfeeds + 1);
+	limit = limit < POINTS_MIN ? POINTS_MIN : limit;
+	for (uint32_t i = 1; i < t->nnodes; i++) {
+		struct trace_node *n = &t->node[i];
+		uint64_t rows = r->nodes[i].rows, cap = limit;
+
+		if (t->nfocuses)
+			cap += limit / 2 + 2 * TRACE_FOCUSES + 1;
+		n->thinned = rows_a_point(rows, limit);
+		n->fine = rows_a_point(rows_in_focus(t, r, i), limit / 2);
+		n->cap = (uint32_t)(rows < cap ? rows : cap);
+		n->at = calloc(n->cap + 1u, sizeof *n->at);
+		if (!n->at)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static bool is_focused(const struct traces *t, double at)
+{
+	for (uint32_t i = 0; i < t->nfocuses; i++)
+		if (at >= t->focus[i].from_s && at <= t->focus[i].to_s)
+			return true;
+	return false;
+}
+
+/* The sample at a job's end comes whenever that is. Soon after the one before, its rates are of
+ * next to no time and its job has gone: drawn it would be a spike, or a fall. */
+static bool is_closing(const struct trace_node *n, const struct run_node *of, double at)
+{
+	double usual = n->nrows > 1 ? (n->last_s - n->first_s) / (n->nrows - 1) : 0;
+
+	double least = fmax(CLOSING_PART * usual, fmin(CLOSING_LEAST_S, CLOSING_MOST * usual));
+
+	return n->nrows + UINT64_C(1) == of->rows && at - n->last_s < least;
+}
+
+/* The node's next row, in a point of its own or in the last one. */
+static void add_row(const struct traces *t, struct trace_node *n, double at)
+{
+	bool focused = n->thinned > 1 && is_focused(t, at);
+	uint32_t most = focused && n->fine < n->thinned ? n->fine : n->thinned;
+
+	if (!n->npoints ||
+	    ((n->in_point >= most || focused != n->focused) && n->npoints < n->cap)) {
+		n->npoints++;
+		n->in_point = 0;
+	}
+	n->focused = focused;
+	n->stood_s = n->nrows ? at - n->last_s : 0;
+	if (!(n->stood_s > 0))
+		n->stood_s = 1e-9;
+	if (!n->nrows)
+		n->first_s = at;
+	n->last_s = n->at[n->npoints - 1] = at;
+	n->in_point++;
+	n->nrows++;
+}
+
+/* ---- values ---- */
+
+static struct trace *trace_of(struct reading_run *x, struct feed *f)
+{
+	struct traces *t = x->t;
+	const struct holder *h = &x->v.plan.holder[x->v.plan.cell[f->cell].holder];
+	struct trace *room;
+
+	if (f->trace)
+		return &t->trace[f->trace - 1];
+	room = array_room(t->trace, t->n, &t->cap, sizeof *t->trace);
+	if (!room)
+		return NULL;
+	t->trace = room;
+	room = &t->trace[t->n];
+	*room = (struct trace){ h->node, h->instance, f->wish, NULL };
+	room->point = calloc(t->node[h->node].cap + 1u, sizeof *room->point);
+	if (!room->point)
+		return NULL;
+	f->trace = ++t->n;
+	return room;
+}
+
+static void add_value(struct trace_point *p, double v, double seconds)
+{
+	float f = (float)v;
+
+	if (!(p->weight > 0)) {
+		p->min = p->max = f;
+	} else {
+		p->min = f < p->min ? f : p->min;
+		p->max = f > p->max ? f : p->max;
+	}
+	p->sum += v * seconds;
+	p->weight += seconds;
+}
+
+/* After the job's end it has nothing: that is no fall of what it had. The last sample finds it so,
+ * and the one before where that came between the end and the recorder's learning of it. */
+static bool is_taken(const struct reading_run *x, const struct feed *f, const struct derived *c,
+		     uint32_t row)
+{
+	return c->state[row] == STATE_PRESENT &&
+	       !(f->of_job && row >= x->ending_row && !(fabs(c->value[row]) > 0));
+}
+
+static int add_column(struct reading_run *x, struct feed *f)
+{
+	struct trace_point *point;
+	struct derived column;
+	struct trace *trace;
+	uint32_t r = 0;
+
+	if (!derive_column(&x->v, f->cell, &column))
+		return 0;
+	while (r < x->nrows && !is_taken(x, f, &column, r))
+		r++;
+	if (r == x->nrows)
+		return 0;
+	trace = trace_of(x, f);
+	if (!trace)
+		return -ENOMEM;
+	point = trace->point;
+	for (; r < x->nrows; r++)
+		if (is_taken(x, f, &column, r))
+			add_value(&point[x->point[r]], column.value[r], x->stood_s[r]);
+	return 0;
+}
+
+/* n rows of the chunk from row `first` on. A growing run may have more by now than when it was
+ * opened, but not more points. */
+static void add_rows(struct reading_run *x, const struct run *r, const struct chunk *c,
+		     uint32_t first, uint32_t n)
+{
+	struct trace_node *node = &x->t->node[c->node];
+
+	x->nrows = node->cap ? n : 0;
+	x->ending_row = UINT32_MAX;
+	for (uint32_t i = 0; i < x->nrows; i++) {
+		double at = run_seconds(r, c->node, c->mono_ns[first + i]);
+
+		if (is_closing(node, &r->nodes[c->node], at)) {
+			node->last_s = at;
+			node->nrows++;
+			x->nrows = i;
+			break;
+		}
+		add_row(x->t, node, at);
+		x->point[i] = node->npoints - 1;
+		x->stood_s[i] = node->stood_s;
+		if (node->nrows + ENDING_ROWS > r->nodes[c->node].rows && i < x->ending_row)
+			x->ending_row = i;
+	}
+}
+
+static int add_chunk(struct reading_run *x, struct run *r, const struct chunk *c, struct err *e)
+{
+	int rc;
+
+	if (!x->v.run) {
+		for (uint32_t i = 0; c->node < x->t->nnodes && i < c->nrows; i += SLICE_ROWS)
+			add_rows(x, r, c, i, c->nrows - i < SLICE_ROWS ? c->nrows - i : SLICE_ROWS);
+		return 0;
+	}
+	rc = derive_chunk(&x->v, c, e);
+	while (!rc && derive_slice(&x->v)) {
+		add_rows(x, r, c, x->v.slice.first, x->v.slice.nrows);
+		for (uint32_t i = x->first[c->node]; i < x->first[c->node + 1] && !rc; i++)
+			if (add_column(x, &x->feed[i]))
+				rc = no_memory(e);
+	}
+	return rc;
+}
+
+static int read_chunks(struct reading_run *x, struct run *r, struct err *e)
+{
+	uint8_t *none = calloc(r->nseries + 1u, 1);
+	struct chunk c;
+	int rc = none ? 0 : no_memory(e);
+
+	while (!rc && (rc = r->next_chunk(r, x->v.run ? x->v.plan.wanted : none, &c, e)) > 0)
+		rc = add_chunk(x, r, &c, e);
+	free(none);
+	return rc;
+}
+
+int traces_read(struct traces *t, struct run *r, struct err *e)
+{
+	struct reading_run x = { .t = t };
+	int rc;
+
+	t->nnodes = r->nnodes;
+	t->node = calloc(r->nnodes + 1u, sizeof *t->node);
+	if (!t->node || t->failed)
+		return no_memory(e);
+	rc = open_run(&x, r, e);
+	if (!rc && thin(t, r, x.nfeeds))
+		rc = no_memory(e);
+	if (!rc)
+		rc = read_chunks(&x, r, e);
+	derive_close(&x.v);
+	free(x.feed);
+	free(x.first);
+	for (uint32_t i = 1; i < t->nnodes; i++)
+		t->to_s = fmax(t->to_s, t->node[i].last_s);
+	sort_traces(t);
+	return rc;
 }

@@ -65,9 +65,6 @@ void traces_focus(struct traces *t, double from_s, double to_s);
 /* Reads the run once. 0, or -errno with a sentence. */
 int traces_read(struct traces *t, struct run *r, struct err *e);
 void traces_free(struct traces *t);
-/* Private to traces*.c: t->nwishes for none. */
-uint32_t traces_wish_of(const struct traces *t, const char *metric, bool by_instance);
-void traces_sort(struct traces *t);
 
 /* NAN where it is absent. */
 double trace_mean(const struct trace_point *p);

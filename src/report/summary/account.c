@@ -2,7 +2,7 @@
 #include "report/summary/account.h"
 
 #include "base/text/json.h"
-#include "report/summary/summary_part.h"
+#include "report/summary/parts.h"
 
 #include <errno.h>
 #include <math.h>

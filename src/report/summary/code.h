@@ -61,10 +61,6 @@ int code_classes(struct classes *c, const char *site, struct err *e);
 /* docs/classes.md. 0 or -errno with a sentence. */
 int code_classes_markdown(struct bytes *out, struct err *e);
 
-/* s has the commands and exact times. 0 or -errno with a sentence; *code NULL where the recording
- * has no samples and no recorder says that it took any, or was refused them. */
-int code_make(struct code **code, struct run *r, const struct summary *s, const char *site,
-	      struct err *e);
 void code_free(struct code *code);
 /* Rows by phase, which take another pass. 0 or -errno with a sentence. */
 int code_phases(struct code *code, struct run *r, struct err *e);
@@ -75,8 +71,6 @@ struct code_command {
 	const char *name;
 	double processes, cpu_s, sampled_s;
 };
-/* s has how much counters grew. */
-void code_gaps_make(struct code_gaps *g, const struct run *r, const struct summary *s);
 /* The i-th of its sentences, not escaped; false: there is none. */
 bool code_gaps_say(const struct code_gaps *g, unsigned i, struct bytes *out);
 void code_gaps_json(struct json *j, const struct code_gaps *g);

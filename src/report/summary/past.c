@@ -3,6 +3,7 @@
 
 #include "base/crc32c.h"
 #include "report/judging/condition.h"
+#include "report/summary/parts.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,34 +14,6 @@
 const char past_metrics[] = "gpu.utilization_ratio";
 
 enum { NAME_BYTES = 256 };
-
-#define FIGURE(member) offsetof(struct summary, member)
-
-static const struct past_figure {
-	const char *name;
-	size_t offset;
-} figures[] = {
-	{ "cpu_seconds", FIGURE(cpu_s) },
-	{ "cpu_user_seconds", FIGURE(cpu_user_s) },
-	{ "cpu_system_seconds", FIGURE(cpu_system_s) },
-	{ "cores_used", FIGURE(cores_used_mean) },
-	{ "cores_used_peak", FIGURE(cores_used_peak) },
-	{ "cores_present", FIGURE(cores_present) },
-	{ "cores_allowed", FIGURE(cores_allowed) },
-	{ "cores_asked", FIGURE(cores_asked) },
-	{ "peak_memory_bytes", FIGURE(peak_memory_bytes) },
-	{ "memory_present_bytes", FIGURE(memory_present) },
-	{ "memory_asked_bytes", FIGURE(memory_asked_bytes) },
-	{ "oom_kills", FIGURE(oom_kills) },
-	{ "processes_started", FIGURE(processes_started) },
-	{ "processes_peak", FIGURE(processes_peak) },
-	{ "read_bytes", FIGURE(read_bytes) },
-	{ "written_bytes", FIGURE(written_bytes) },
-	{ "energy_joules", FIGURE(energy_j) },
-	{ "energy_apportioned_joules", FIGURE(energy_job_j) },
-	{ "idle_head_seconds", FIGURE(idle_head_s) },
-	{ "idle_tail_seconds", FIGURE(idle_tail_s) },
-};
 
 static const struct past_text {
 	enum history_text which;
@@ -113,14 +86,17 @@ static double mean_of(const struct summary *s, const char *metric)
 	return stats_mean(&all);
 }
 
+static void add_figure(struct history *h, const char *name, int where, double v)
+{
+	if (where & KEPT)
+		history_add_figure(h, name, isinf(v) ? (double)NAN : v, NULL);
+}
+
 static void add_figures(struct history *h, const struct run *r, const struct summary *s)
 {
-	for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
-		double v;
-
-		memcpy(&v, (const char *)s + figures[i].offset, sizeof v);
-		history_add_figure(h, figures[i].name, isinf(v) ? (double)NAN : v, NULL);
-	}
+#define NODES(id, member, name, unit, where, ...) add_figure(h, name, where, s->member);
+#define MADE(member, name, unit, where, ...)      add_figure(h, name, where, s->member);
+#include "report/summary/figures.def"
 	history_add_figure(h, "peak_memory_kind", NAN, s->peak_memory_kind);
 	history_add_figure(h, "gpu_utilization_ratio", mean_of(s, past_metrics), NULL);
 	history_add_figure(h, "time_limit_seconds", condition_number(r, "job.time_limit_seconds"),

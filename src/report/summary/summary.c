@@ -1,16 +1,172 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/summary/summary.h"
-
 #include "report/judging/rules.h"
 #include "report/summary/code.h"
 #include "report/summary/ending.h"
+#include "report/summary/parts.h"
 #include "report/summary/reason.h"
-#include "report/summary/summary_part.h"
 #include "report/summary/waittime.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* ---- how much counters rose ---- */
+
+/*
+ * How much counters rose: the footers' last values less their first ones.
+ *  *
+ * What several recordings of one host saw of the machine at the same time is the same: it is their
+ * mean, so that it counts once.
+ */
+
+static bool is_of_the_node(const struct metric *m)
+{
+	return m->kind == KIND_COUNTER && m->storage == STORE_INT && !m->formula &&
+	       (!m->domain ||
+		(strcmp(m->domain, "process") != 0 && strcmp(m->domain, "gpu_process") != 0));
+}
+
+/* Not of the machine, so that each recording has its own. */
+static bool is_of_the_job(const struct metric *m)
+{
+	static const char *const scopes[] = { "job.", "cgroup", "monitor.", "perf." };
+
+	for (size_t i = 0; i < sizeof scopes / sizeof scopes[0]; i++)
+		if (strncmp(m->name, scopes[i], strlen(scopes[i])) == 0)
+			return true;
+	return false;
+}
+
+struct span {
+	double from, to, sum;
+};
+
+/* share[i]: of what node i saw of its machine, the part that no other recording saw as well.
+ * [nnodes]; to be freed; NULL: out of memory. */
+static double *shares(const struct run *r)
+{
+	uint32_t *host = calloc(r->nnodes + 1, sizeof *host);
+	struct span *span = calloc(r->nnodes + 1, sizeof *span);
+	double *share = calloc(r->nnodes + 1, sizeof *share);
+	bool made = host && span && share && !run_hosts(r, host);
+
+	for (uint32_t i = 0; made && i < r->nnodes; i++)
+		span[i] = (struct span){ NAN, NAN, 0 };
+	for (uint32_t i = 1; made && i < r->nnodes; i++) {
+		struct span *all = &span[host[i]];
+		double from = run_seconds(r, i, r->nodes[i].first_ns);
+		double to = run_seconds(r, i, r->nodes[i].last_ns);
+
+		if (!r->nodes[i].rows || !(to > from))
+			continue;
+		all->from = fmin(all->from, from);
+		all->to = fmax(all->to, to);
+		all->sum += to - from;
+	}
+	for (uint32_t i = 1; made && i < r->nnodes; i++)
+		share[i] = fmin(1, (span[host[i]].to - span[host[i]].from) / span[host[i]].sum);
+	free(host);
+	free(span);
+	if (made)
+		return share;
+	free(share);
+	return NULL;
+}
+
+static int growth_make(struct summary *s, const struct run *r, const struct series_index *x,
+		       struct err *e)
+{
+	double *grown = malloc((r->nmetrics + 1) * sizeof *grown), *share = shares(r);
+	bool made = grown && share;
+
+	s->growth = calloc(r->nmetrics + 1, sizeof *s->growth);
+	for (uint32_t i = 0; made && i < r->nmetrics; i++)
+		grown[i] = NAN;
+	for (uint32_t i = 1; made && i < r->nseries; i++) {
+		const struct run_series *row = &r->series[i];
+		const struct metric *m = &r->metrics[row->metric].row;
+		double rise = x->last[i] - x->begin[i], *sum = &grown[row->metric];
+
+		if (!is_of_the_node(m) || !(rise >= 0) || row->instance >= r->ninstances ||
+		    row->node >= r->nnodes || r->instances[row->instance].flags & INSTANCE_ASIDE)
+			continue;
+		rise *= is_of_the_job(m) ? 1 : share[row->node];
+		*sum = isnan(*sum) ? rise : *sum + rise;
+	}
+	for (uint32_t i = 1; made && s->growth && i < r->nmetrics; i++)
+		if (!isnan(grown[i]))
+			s->growth[s->ngrowth++] =
+				(struct summary_growth){ r->metrics[i].row.name, grown[i] };
+	free(grown);
+	free(share);
+	return made && s->growth
+		       ? 0
+		       : err_set(e, -ENOMEM, "out of memory for the summary of %.300s", r->path);
+}
+
+double summary_grown(const struct summary *s, const char *metric)
+{
+	for (uint32_t i = 0; i < s->ngrowth; i++)
+		if (strcmp(s->growth[i].metric, metric) == 0)
+			return s->growth[i].grown;
+	return NAN;
+}
+
+/* ---- ways to follow processes: metadata mechanism.NAME, "used" or "forbidden: why" ---- */
+
+enum { OF_A_NODE_MAX = 64 }; /* recorders have a handful; a stranger's file may have any number */
+
+static const char prefix[] = "mechanism.";
+
+static bool is_mechanism(const struct run_meta *m)
+{
+	return m->type == META_TEXT && m->text && !strncmp(m->key, prefix, sizeof prefix - 1);
+}
+
+/* Where it goes: over what was said of it before, or behind the others; NULL when there are too
+ * many. */
+static struct summary_mechanism *place(struct summary *s, uint32_t node, const char *name)
+{
+	uint32_t i = s->nmechanisms, seen = 0;
+
+	for (; i-- > 0 && s->mechanism[i].node == node; seen++)
+		if (!strcmp(s->mechanism[i].name, name))
+			return &s->mechanism[i];
+	return seen < OF_A_NODE_MAX ? &s->mechanism[s->nmechanisms++] : NULL;
+}
+
+static void take(struct summary *s, const struct run_meta *m)
+{
+	const char *name = m->key + sizeof prefix - 1, *colon = strstr(m->text, ": ");
+	struct summary_mechanism *to = place(s, m->node, name);
+	int length = (int)(colon ? colon - m->text : (ptrdiff_t)strlen(m->text));
+
+	if (!to)
+		return;
+	*to = (struct summary_mechanism){ .node = m->node, .name = name };
+	snprintf(to->state, sizeof to->state, "%.*s", length, m->text);
+	to->reason = colon ? colon + 2 : NULL;
+}
+
+static int mechanisms_make(struct summary *s, const struct run *r, struct err *e)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 1; i < r->nmetas; i++)
+		n += is_mechanism(&r->metas[i]);
+	s->nmechanisms = 0;
+	s->mechanism = calloc(n + 1, sizeof *s->mechanism);
+	if (!s->mechanism)
+		return err_set(e, -ENOMEM, "out of memory for the summary of %.300s", r->path);
+	for (uint32_t i = 1; i < r->nmetas; i++)
+		if (is_mechanism(&r->metas[i]) && r->metas[i].node < r->nnodes)
+			take(s, &r->metas[i]);
+	return 0;
+}
+
+/* ---- all of it ---- */
 
 int64_t summary_end_ns(const struct run *r, uint32_t node)
 {
@@ -163,7 +319,7 @@ static int make_parts(struct summary *s, struct run *r, struct series_index *x,
 	if (!rc)
 		rc = summary_counters_make(s, r, x, e);
 	if (!rc)
-		rc = summary_mechanisms_make(s, r, e);
+		rc = mechanisms_make(s, r, e);
 	if (!rc)
 		rc = summary_tasks_make(s, r, e);
 	if (!rc)
@@ -171,25 +327,20 @@ static int make_parts(struct summary *s, struct run *r, struct series_index *x,
 	if (!rc)
 		rc = waittime_make(&s->waits, r, false, e);
 	if (!rc)
-		rc = summary_growth_make(s, r, x, e);
+		rc = growth_make(s, r, x, e);
 	if (!rc)
 		rc = summary_code_make(s, r, w->classes, e);
 	if (!rc)
 		rc = summary_straggler_make(s, r, x, e);
-	if (!rc &&
-	    (summary_holdups_make(s, r) || summary_elsewhere_make(s, r) || summary_story_make(s) ||
-	     summary_phase_make(s, r) || summary_gpus_make(s, r, x) ||
-	     summary_fabric_make(s, r, x) || losses_make(&s->losses, r)))
+	if (!rc && (summary_holdups_make(s, r) || summary_elsewhere_make(s, r) ||
+		    summary_story_make(s, r) || summary_devices_make(s, r, x) ||
+		    losses_make(&s->losses, r)))
 		rc = err_set(e, -ENOMEM, "out of memory for the summary of %.300s", r->path);
 	if (rc)
 		return rc;
-	summary_oom_make(s, r, x);
-	summary_lost_make(s, r);
-	summary_death_make(s, r);
-	summary_hang_make(s, r);
+	summary_failure_make(s, r, x);
 	summary_pauses_make(s, r);
-	summary_busiest_make(s, r, x);
-	summary_heap_make(s, r, x);
+	summary_standouts_make(s, r, x);
 	summary_ending_make(s, r, x);
 	if (summary_account_make(s, r))
 		return err_set(e, -ENOMEM, "out of memory for the summary of %.300s", r->path);

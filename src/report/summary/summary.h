@@ -167,43 +167,15 @@ struct summary_growth {
 struct summary {
 	const char *path; /* of the recording, as it was opened */
 	int64_t start_utc_ns;
-	/* job */
-	const char *command, *job_id;
-	const char *scheduler;    /* "slurm"; NULL: no batch job */
-	double exit_code, signal; /* NAN: not known, or did not happen */
+	/* job: a member for each of its figures, flags and texts */
+#define NODES(id, member, ...) double member;
+#define MADE(member, ...)      double member;
+#define FLAG(member, ...)      bool member;
+#define TEXT(member, ...)      const char *member;
+#include "report/summary/figures.def"
 	bool core_dumped;
-	double wall_s, cpu_s, cpu_user_s, cpu_system_s, attributed_ratio;
-	/* Children that nobody waited for are not in them in full. Then what follows from the CPU
-	 * time is not known: cores_used_mean, cores_used_peak, attributed_ratio. */
-	bool cpu_is_bound, io_is_bound;
-	double cpu_at_most_s; /* what the nodes computed for anybody; NAN: cpu_s is no bound */
-	double peak_memory_bytes;
-	double peak_memory_age_s; /* of the oldest reading a PSS peak is estimated from; 0: none */
-	double peak_memory_error_bytes; /* of an estimate from some pages, 19 of 20 times; or NAN */
-	double peak_memory_at_most;     /* peak_memory_bytes itself, where shared pages count more
-					   than once; or NAN */
-	/* "cgroup" | "pss" | "pages" | "rss" | "node" (a bound) | "process" (the largest one) |
-	 * NULL */
-	const char *peak_memory_kind;
-	bool peak_memory_is_bound; /* short-lived processes may have had more */
-	/* The most of each at a time; NAN: not known, or there is none on the nodes. */
-	double peak_hugetlb_bytes, peak_anonymous_huge_bytes, peak_memory_files_bytes;
-	double oom_kills; /* in the job's control groups, while they were recorded */
-	double processes_started, processes_peak;
-	bool processes_peak_is_bound; /* samples may have missed some */
-	double processes_at_most;     /* > started: not all were seen; INFINITY: nor bounded */
-	double read_bytes, written_bytes;
-	double energy_j;       /* measured, whoever used it, of energy_of */
-	double energy_job_j;   /* apportioned to the job by its share of the CPU time used */
-	const char *energy_of; /* "processors and memory"; NULL: none was measured */
-	double cores_present, cores_allowed, cores_asked, cores_used_mean, cores_used_peak;
-	double cores_limit, memory_limit_bytes; /* of the job's control groups; NAN: not on every
-						   host */
-	double threads_per_core;                /* of the node that has most */
 	double affinity_cpus; /* that the job's threads might run on, on average over time */
-	double memory_present, memory_asked_bytes;
-	double gpus_asked, nodes_asked, tasks_asked, time_limit_s;
-	double time_left_s; /* of the job's time limit, when it ended */
+	double time_left_s;   /* of the job's time limit, when it ended */
 	bool memory_asked_per_core;
 	bool layout_unknown;    /* Sonde was a step of its own, and nobody told the job's tasks */
 	double gpus, gpus_used; /* that were recorded; that showed any use at all */
@@ -212,11 +184,8 @@ struct summary {
 	double host_cores_used_peak;      /* of the recording that used most */
 	double host_threads_running_peak; /* at a look, of the host that had most */
 	double host_gpus_used;            /* of the host that used most */
-	double idle_head_s, idle_tail_s; /* seconds without work before its first, after its last */
-	const char *mechanisms;          /* how processes were counted, in words */
-	double began_again;              /* 1: the batch job, which had begun before; else 0 */
+	double began_again;               /* 1: the batch job, which had begun before; else 0 */
 	const char *attempts_before; /* how those before this one ended; NULL: there were none */
-	const char *survivors;       /* names of what outlived the command; NULL none */
 	/* monitor */
 	double monitor_cpu_s, monitor_rss_bytes /* largest of a node */, monitor_bytes,
 		monitor_samples, monitor_late, monitor_skipped,
@@ -287,8 +256,6 @@ struct summary {
 	struct pool names; /* of them */
 	struct losses losses;
 	uint32_t ndamages;
-	bool complete; /* every node's recording was closed in order, or another one goes on */
-	bool running;  /* it was not, and is written now (condition.h) */
 };
 
 struct rules;
@@ -354,6 +321,15 @@ void summary_memory_words(const struct summary *s, struct bytes *out);
 /* "without an end: n2; no recording of: n3", escaped for a terminal; nothing where there is none.
  */
 void summary_nodes_words(const struct summary *s, struct bytes *out);
+
+/* What the job could use: what was requested, else what affinity and control groups allow, else
+ * what is there. NAN: not known. */
+struct summary_whole {
+	double v;
+	const char *words; /* "requested", "allowed", "present" */
+};
+struct summary_whole summary_cores(const struct summary *s);
+struct summary_whole summary_memory(const struct summary *s);
 
 /* How much a counter, by its stored name, rose over all nodes and devices; NAN: not known. */
 double summary_grown(const struct summary *s, const char *metric);

@@ -8,7 +8,7 @@
 #include "report/summary/own.h"
 #include "report/summary/summary.h"
 #include "report/summary/waittime.h"
-#include "report/text/terminal_used.h"
+#include "report/text/used.h"
 
 #include <limits.h>
 #include <math.h>

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * parts.h - the parts that summary_make is put together from.
+ *
+ * Each part reads the run and fills its own figures; order matters only where said. Private to
+ * this folder and to judging/holdup.c.
+ */
+#ifndef SONDE_REPORT_SUMMARY_PARTS_H
+#define SONDE_REPORT_SUMMARY_PARTS_H
+
+#include "base/bytes.h"
+#include "report/summary/summary.h"
+
+/* Where figures.def says that a figure is besides in the rules. */
+enum { HIDDEN = 0, JSON = 1, KEPT = 2 };
+
+/* What is known of each series without decoding it, and the series of each instance. */
+struct series_index {
+	double *begin, *last, *max, *min; /* [nseries] in base units; NAN: no value */
+	double *sum, *seconds; /* [nseries] of value x seconds; the mean is their quotient */
+	uint32_t *first;       /* [ninstances] first series of the instance; 0: none */
+	uint32_t *next;        /* [nseries] next series of the same instance; 0: none */
+};
+
+int series_index_make(struct series_index *x, const struct run *r, struct err *e);
+void series_index_free(struct series_index *x);
+/* Last or largest value of an instance's metric; NAN when it has none. metric 0: none such. */
+double series_index_last(const struct series_index *x, const struct run *r, uint32_t instance,
+			 uint32_t metric);
+/* How much it rose while it was recorded. */
+double series_index_grown(const struct series_index *x, const struct run *r, uint32_t instance,
+			  uint32_t metric);
+double series_index_max(const struct series_index *x, const struct run *r, uint32_t instance,
+			uint32_t metric);
+double series_index_min(const struct series_index *x, const struct run *r, uint32_t instance,
+			uint32_t metric);
+
+/* When the job was last seen to be there: before the recorder began to wait in vain for more of it.
+ */
+int64_t summary_end_ns(const struct run *r, uint32_t node);
+/* What the ranges of a chunk say. */
+void series_index_add(struct series_index *x, const struct run *r, const struct range *range,
+		      uint32_t n);
+/* Statistics of the metrics that match names (globs; NULL: of all but those of processes), idle
+ * head and tail, most cores; the timeline of those that are told (names, without globs); and fills
+ * x. One pass over the recording. */
+int summary_metrics_make(struct summary *s, struct run *r, const char *names, const char *told,
+			 struct series_index *x, struct err *e);
+/* Rows of a short run are cheap to decode; of a long one the footers of its chunks must do. */
+bool summary_is_short(const struct run *r);
+/* What idle times, most cores and energy are made from: they are in every selection. */
+extern const char summary_cores_metric[], summary_power_metric[], summary_job_power_metric[];
+/* What the story is made from besides. */
+extern const char summary_memory_metric[], summary_kills_metric[], summary_waited_metric[],
+	summary_threads_metric[], summary_gpus_metric[], summary_blocked_metric[],
+	summary_ready_metric[], summary_count_metric[], summary_node_cores_metric[],
+	summary_steal_metric[];
+/* Work for as many cores, or less, is none. */
+extern const double summary_idle_cores;
+/* The job, the nodes, the monitor: from what the recorder said at its end, else from the series. */
+int summary_job_make(struct summary *s, const struct run *r, const struct series_index *x,
+		     struct err *e);
+/* The energy that was used, and the job's share of it. After the metrics and the job. */
+int summary_energy_make(struct summary *s, const struct run *r, const struct series_index *x,
+			struct err *e);
+/* Adds the globs of metrics that are compared over nodes always. */
+void summary_compared(struct bytes *names);
+/* The nodes side by side, and who is missing. After the energy. compared: more metrics, or NULL. */
+int summary_nodes_make(struct summary *s, const struct run *r, const char *compared, struct err *e);
+/* The host that came nearest to its limit of memory, of the hosts that are there. */
+void summary_tightest_make(struct summary *s);
+/* The host that is slow, and why. */
+int summary_straggler_make(struct summary *s, const struct run *r, const struct series_index *x,
+			   struct err *e);
+/* What perf events say of the run. After the job. */
+int summary_counters_make(struct summary *s, const struct run *r, const struct series_index *x,
+			  struct err *e);
+/* The tasks that ended, and how unequal those of each step are. */
+int summary_tasks_make(struct summary *s, const struct run *r, struct err *e);
+/* Whether the job's ranks ran out of reach: 0 or -ENOMEM. */
+int summary_elsewhere_make(struct summary *s, const struct run *r);
+/* Top processes, and the commands. */
+int summary_processes_make(struct summary *s, const struct run *r, const struct series_index *x,
+			   struct err *e);
+/* Which code it was, by the built-in classes and those of a file or directory, or NULL. */
+int summary_code_make(struct summary *s, struct run *r, const char *classes, struct err *e);
+/* What waits held the job up. After the job and its waits. 0 or -ENOMEM. */
+int summary_holdups_make(struct summary *s, struct run *r);
+/* For each window of the timeline how many threads waited for a core; 0 where that is not known,
+ * an estimate where threads were too many to be looked at. To be freed; NULL: out of memory. */
+double *summary_waits_make(const struct summary *s);
+/* If they were: what the summary has of them by looks is wrong, and becomes what was estimated. */
+void summary_waits_correct(struct summary *s, const double *waited);
+/* Whether more of the job's threads than ran may have been ready in a window: nobody looked at them
+ * for long, the node was full, and more was ready there than before the job and after it, or it had
+ * very many. */
+bool summary_waits_unseen(const struct summary *s, uint32_t window);
+void story_init(struct story *y);
+/* Findings over time, after the metrics and the nodes: 0 or -ENOMEM. */
+int summary_story_make(struct summary *s, const struct run *r);
+/* How many GPUs there were and did anything, and the fullest; ports of the fabric side by side.
+ * After the story. 0 or -ENOMEM. */
+int summary_devices_make(struct summary *s, const struct run *r, const struct series_index *x);
+/* Who was killed for want of memory; what the batch system said at the end, and nodes that were
+ * lost; who failed first. After the tasks and the nodes. */
+void summary_failure_make(struct summary *s, const struct run *r, const struct series_index *x);
+/* Marks of a watch for hangs; what the job waited for while it did little. After the processes. */
+void summary_pauses_make(struct summary *s, const struct run *r);
+/* Processes that stand out: the one at work most, and one with a limit of its heap. */
+void summary_standouts_make(struct summary *s, const struct run *r, const struct series_index *x);
+/* What ended first, limits that were near, and the words of the ending. After the story. */
+void summary_ending_make(struct summary *s, const struct run *r, const struct series_index *x);
+/* Where the time went; after all of these. 0 or -ENOMEM. */
+int summary_account_make(struct summary *s, const struct run *r);
+
+#endif

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pauses.c - when the job got nowhere: hangs that a watch saw, and what it waited for while it did
+ * little. */
+#include "core/stacks/stall.h"
+#include "report/summary/parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- hangs: a watch marks sonde.hang when one begins, sonde.progress when it is over ---- */
+
+/* A sentence has no room for all: "a (pid 1) sleeps; b (pid 2) sle" ends with the last whole one.
+ */
+static void cut_at_process(char *evidence)
+{
+	char *last = strrchr(evidence, ';');
+
+	if (last)
+		*last = '\0';
+}
+
+/* A stack of which more is known ends with "...", which needs no full stop; a text for which there
+ * was no room, with ";". */
+static const char *full_stop(const char *where)
+{
+	char last = where[strlen(where) - 1];
+
+	return last == '.' ? "" : last == ';' ? " and more." : ".";
+}
+
+/* In which functions they were, and who waits for whom, before what to do; nobody needs a debugger
+ * for what is known. */
+static void advise(char out[STORY_WHERE], const char *evidence, const char *where)
+{
+	const char *advice = stall_advice(evidence ? evidence : "");
+
+	if (!where || !*where)
+		snprintf(out, STORY_WHERE, "%s", advice);
+	else if (!*advice || strstr(advice, "gdb -p"))
+		snprintf(out, STORY_WHERE, "%.*s%s", STORY_WHERE - 16, where, full_stop(where));
+	else
+		snprintf(out, STORY_WHERE, "%.*s%s %s", STORY_WHERE / 8 * 7, where,
+			 full_stop(where), advice);
+}
+
+struct hanging {
+	double from_s;
+	const char *evidence, *where;
+};
+
+static void tell(struct story *y, const struct hanging *h, double to_s)
+{
+	double from_s = h->from_s;
+	const char *evidence = h->evidence;
+
+	if (to_s - from_s <= y->hang_s)
+		return;
+	y->hang_s = to_s - from_s;
+	y->hang_from_s = from_s;
+	y->hang_to_s = to_s;
+	snprintf(y->hang_evidence, sizeof y->hang_evidence, "%s", evidence ? evidence : "");
+	if (evidence && strlen(evidence) >= sizeof y->hang_evidence)
+		cut_at_process(y->hang_evidence);
+	advise(y->hang_advice, evidence, h->where);
+}
+
+/* Marks are in the order of time within a node. A hang is marked when it has lasted so long. */
+static void tell_node(struct story *y, const struct run *r, uint32_t node, double patience_s)
+{
+	struct hanging h = { .from_s = NAN };
+
+	for (uint32_t i = 1; i < r->nmarks; i++) {
+		const struct run_mark *m = &r->marks[i];
+		double at = run_seconds(r, m->node, m->at_ns);
+
+		if (m->node != node || !m->name)
+			continue;
+		if (strcmp(m->name, "sonde.hang") == 0) {
+			h = (struct hanging){ fmax(0, at - patience_s), m->message, NULL };
+			y->hangs++;
+		} else if (strcmp(m->name, "sonde.hang.where") == 0) {
+			h.where = m->message;
+		} else if (strcmp(m->name, "sonde.progress") == 0 && !isnan(h.from_s)) {
+			tell(y, &h, at);
+			h = (struct hanging){ .from_s = NAN };
+		}
+	}
+	if (!isnan(h.from_s))
+		tell(y, &h, run_seconds(r, node, r->nodes[node].last_ns));
+}
+
+/* The job was silent at its end when all of its nodes were; the one that was for longest says what
+ * it waited for. */
+static void tell_silence(struct story *y, const struct run *r, double wall_s)
+{
+	double least = INFINITY, most = 0;
+
+	for (uint32_t i = 1; i < r->nnodes; i++) {
+		const struct run_meta *silent = run_find_meta(r, i, "job.silent_ns");
+		const char *in = run_find_text(r, i, "job.silent_in");
+		double seconds =
+			silent && silent->type == META_INT ? (double)silent->value * 1e-9 : 0;
+
+		least = fmin(least, seconds);
+		if (!in || seconds <= most)
+			continue;
+		most = seconds;
+		snprintf(y->silent_in, sizeof y->silent_in, "%s", in);
+		if (strlen(in) >= sizeof y->silent_in)
+			cut_at_process(y->silent_in);
+		advise(y->silent_advice, y->silent_in, run_find_text(r, i, "job.silent_where"));
+	}
+	if (most > 0 && least > 0)
+		y->silent_s = fmin(least, wall_s);
+}
+
+/* Without a watch nothing is known; with one, no mark is no hang. */
+static void find_hangs(struct summary *s, const struct run *r)
+{
+	const struct run_meta *watch = run_find_meta(r, 0, "run.watch_hang_ns");
+	struct story *y = &s->story;
+
+	tell_silence(y, r, s->wall_s);
+	if (!watch || watch->type != META_INT)
+		return;
+	y->hang_s = y->hangs = 0;
+	for (uint32_t i = 1; i < r->nnodes; i++)
+		tell_node(y, r, i, (double)watch->value * 1e-9);
+}
+
+/* ---- pauses, how often it woke meanwhile, and what a script starts again and again ---- */
+
+/* A job that uses less in a window rests in it, where it did not wait for others' cores. */
+static const double resting_cores = 0.25, waiting_cores = 0.5;
+
+static double meta_seconds(const struct run *r, uint32_t node, const char *key)
+{
+	const struct run_meta *m = run_find_meta(r, node, key);
+
+	return m && m->type == META_INT && m->value > 0 ? (double)m->value * 1e-9 : 0;
+}
+
+/* The node that waited longest speaks. */
+static void take_kind(struct story *y, const struct run *r, enum stall kind)
+{
+	struct story_wait *w = &y->wait[kind];
+	char key[64];
+
+	for (uint32_t i = 1; i < r->nnodes; i++) {
+		const char *in;
+		double seconds;
+
+		snprintf(key, sizeof key, "job.waited.%s_ns", stall_name(kind));
+		seconds = meta_seconds(r, i, key);
+		snprintf(key, sizeof key, "job.waited.%s_in", stall_name(kind));
+		in = run_find_text(r, i, key);
+		if (!in || !(seconds > w->seconds))
+			continue;
+		w->seconds = seconds;
+		snprintf(w->in, sizeof w->in, "%s", in);
+	}
+}
+
+static int by_number(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The median of the windows in which it rested. */
+static double wakes(const struct summary *s)
+{
+	const struct timeline *t = &s->timeline;
+	const struct timeline_row *cores = timeline_find(t, summary_cores_metric);
+	const struct timeline_row *switches = timeline_find(t, "job.voluntary_switches_per_second");
+	const struct timeline_row *waited = timeline_find(t, summary_waited_metric);
+	double rate[TIMELINE_WINDOWS];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; cores && switches && i < t->nwindows && n < TIMELINE_WINDOWS; i++)
+		if (cores->value[i] < resting_cores && !isnan(switches->value[i]) &&
+		    !(waited && waited->value[i] >= waiting_cores))
+			rate[n++] = switches->value[i];
+	if (!n)
+		return NAN;
+	qsort(rate, n, sizeof *rate, by_number);
+	return rate[n / 2];
+}
+
+static const struct summary_command *command_named(const struct summary *s, const char *name)
+{
+	for (uint32_t i = 0; i < s->ncommands; i++)
+		if (!strcmp(s->commands[i].name, name))
+			return &s->commands[i];
+	return NULL;
+}
+
+/* The command that is started about as often as sleep: what is asked before each sleep. */
+static const struct summary_command *asked_between(const struct summary *s, double sleeps)
+{
+	const struct summary_command *best = NULL;
+
+	for (uint32_t i = 0; i < s->ncommands; i++) {
+		const struct summary_command *c = &s->commands[i];
+
+		if (!strcmp(c->name, "sleep") || c->processes < sleeps - 2 ||
+		    c->processes > 1.2 * sleeps + 2)
+			continue;
+		if (!best || c->cpu_s > best->cpu_s)
+			best = c;
+	}
+	return best;
+}
+
+/* "; a script starts sleep 12 times, and curl 12 times" */
+static void tell_loop(struct summary *s)
+{
+	enum { LEAST = 4 };
+	const struct summary_command *sleep = command_named(s, "sleep"), *asked;
+	struct story *y = &s->story;
+	char with[96] = "";
+
+	if (!sleep || !(sleep->processes >= LEAST))
+		return;
+	y->sleeps = sleep->processes;
+	asked = asked_between(s, sleep->processes);
+	if (asked)
+		snprintf(with, sizeof with, ", %.60s %.0f times", asked->name, asked->processes);
+	snprintf(y->polled_with, sizeof y->polled_with, "; a script started sleep %.0f times%s.",
+		 sleep->processes, with);
+}
+
+/* Programs that take long to start, and how much CPU time a start takes at most, about. */
+static const struct {
+	const char *begins;
+	double start_s;
+} starters[] = {
+	{ "python", 0.2 },  { "perl", 0.05 }, { "ruby", 0.15 }, { "node", 0.15 },  { "php", 0.1 },
+	{ "Rscript", 0.5 }, { "R", 0.5 },     { "java", 0.8 },  { "julia", 0.8 },  { "octave", 1 },
+	{ "matlab", 8 },    { "MATLAB", 8 },  { "mono", 0.3 },  { "dotnet", 0.3 }, { "guile", 0.1 },
+};
+
+/* 0: it is none of them. "python3.11 train.py" begins with python, and R is no Rocket. */
+static double start_of(const char *name)
+{
+	for (size_t i = 0; i < sizeof starters / sizeof starters[0]; i++) {
+		size_t n = strlen(starters[i].begins);
+
+		if (!strncmp(name, starters[i].begins, n) &&
+		    strspn(name + n, "0123456789.") == strcspn(name + n, " "))
+			return starters[i].start_s;
+	}
+	return 0;
+}
+
+/* What forks is of the same name as its children, which are not started anew. */
+static bool lived_long(const struct summary *s, const char *name)
+{
+	for (uint32_t i = 0; i < s->nprocesses; i++) {
+		const struct summary_process *p = &s->processes[i];
+		double end = isnan(p->end_s) ? s->wall_s : p->end_s;
+
+		if (p->name && !strcmp(p->name, name) && end - p->start_s > s->wall_s / 2)
+			return true;
+	}
+	return false;
+}
+
+/* Of those whose processes do little more than start, the one that used most CPU time. */
+static void tell_starts(struct summary *s)
+{
+	struct story *y = &s->story;
+
+	for (uint32_t i = 0; i < s->ncommands; i++) {
+		const struct summary_command *c = &s->commands[i];
+		double most = start_of(c->name) * c->processes;
+
+		if (!(c->cpu_s <= most) || lived_long(s, c->name) ||
+		    (y->starts > 0 && c->cpu_s <= y->starts_cpu_s))
+			continue;
+		y->starts = c->processes;
+		y->starts_cpu_s = c->cpu_s;
+		snprintf(y->starts_command, sizeof y->starts_command, "%s", c->name);
+	}
+}
+
+/* Of all kinds; without a watch nothing is known. */
+static void tell_kinds(struct story *y, const struct run *r)
+{
+	const struct run_meta *watch = run_find_meta(r, 0, "run.watch_hang_ns");
+	int longest = STALL_NONE;
+
+	if (!watch || watch->type != META_INT || !watch->value)
+		return;
+	for (int kind = STALL_NONE; kind < STALL_NUMBER_OF; kind++) {
+		y->wait[kind].seconds = 0;
+		take_kind(y, r, (enum stall)kind);
+		if (y->wait[kind].seconds > y->wait[longest].seconds)
+			longest = kind;
+	}
+	if (longest != STALL_NONE)
+		snprintf(y->idle_in, sizeof y->idle_in, "; meanwhile %s.", y->wait[longest].in);
+}
+
+void summary_pauses_make(struct summary *s, const struct run *r)
+{
+	find_hangs(s, r);
+	tell_kinds(&s->story, r);
+	s->story.wakes_per_s = wakes(s);
+	tell_loop(s);
+	tell_starts(s);
+}

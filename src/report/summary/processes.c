@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* processes.c - the processes that used most, what each command used, and processes that stand out.
+ */
+#include "base/text/decimal.h"
+#include "base/text/escape.h"
+#include "report/cell.h"
+#include "report/summary/parts.h"
+#include "report/summary/summary.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+/* What is asked of a process or a command; ids in the run, 0 when it has no such metric. */
+struct ids {
+	uint32_t processes, cpu, peak_rss, rss, read, written;
+};
+
+static double final_of(const struct run *r, uint32_t instance, const char *metric)
+{
+	double v;
+
+	return run_final_value(r, instance, metric, &v) ? v : NAN;
+}
+
+static double either(double a, double b)
+{
+	return isnan(a) ? b : a;
+}
+
+/* What its end said; of what still lives, the last that was seen. */
+static struct summary_process process_of(const struct run *r, const struct series_index *x,
+					 const struct ids *ids, uint32_t i)
+{
+	const struct run_instance *in = &r->instances[i];
+	const char *pid = run_label(r, i, "pid");
+	struct summary_process p = { .instance = i, .name = in->name, .pid = NAN };
+
+	p.command_line = run_label(r, i, "command_line");
+	if (pid && *pid)
+		p.pid = decimal_parse(pid, NULL);
+	p.start_s = run_seconds(r, in->node, in->birth_ns);
+	p.end_s = in->end_ns == INT64_MAX ? NAN : run_seconds(r, in->node, in->end_ns);
+	p.cpu_s =
+		either(final_of(r, i, "process.cpu_seconds"), series_index_last(x, r, i, ids->cpu));
+	p.read_bytes =
+		either(final_of(r, i, "process.read_bytes"), series_index_last(x, r, i, ids->read));
+	p.written_bytes = either(final_of(r, i, "process.written_bytes"),
+				 series_index_last(x, r, i, ids->written));
+	p.peak_rss_bytes = either(final_of(r, i, "process.peak_resident_bytes"),
+				  either(series_index_max(x, r, i, ids->peak_rss),
+					 series_index_max(x, r, i, ids->rss)));
+	return p;
+}
+
+static double by_cpu(const struct summary_process *p)
+{
+	return p->cpu_s;
+}
+
+static double by_memory(const struct summary_process *p)
+{
+	return p->peak_rss_bytes;
+}
+
+static double by_io(const struct summary_process *p)
+{
+	return fmax(p->read_bytes, 0) + fmax(p->written_bytes, 0);
+}
+
+/* Keeps the largest SUMMARY_TOP, largest first; what used nothing has no place. */
+static void offer(struct summary_process *top, uint32_t *n, const struct summary_process *p,
+		  double (*by)(const struct summary_process *))
+{
+	double v = by(p);
+	uint32_t at = *n;
+
+	if (!(v > 0) || (*n == SUMMARY_TOP && v <= by(&top[*n - 1])))
+		return;
+	if (*n < SUMMARY_TOP)
+		++*n;
+	else
+		at--;
+	for (; at && by(&top[at - 1]) < v; at--)
+		top[at] = top[at - 1];
+	top[at] = *p;
+}
+
+static double add(double a, double b)
+{
+	if (isnan(a) || isnan(b))
+		return either(a, b);
+	return a + b;
+}
+
+static struct summary_command command_of(const struct run *r, const struct series_index *x,
+					 const struct ids *ids, uint32_t i)
+{
+	return (struct summary_command){
+		.name = r->instances[i].name,
+		.processes = series_index_last(x, r, i, ids->processes),
+		.cpu_s = series_index_last(x, r, i, ids->cpu),
+		.peak_rss_bytes = series_index_max(x, r, i, ids->peak_rss),
+		.read_bytes = series_index_last(x, r, i, ids->read),
+		.written_bytes = series_index_last(x, r, i, ids->written),
+	};
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(((const struct summary_command *)a)->name,
+		      ((const struct summary_command *)b)->name);
+}
+
+static int compare_cpu(const void *a, const void *b)
+{
+	double x = either(((const struct summary_command *)a)->cpu_s, -1);
+	double y = either(((const struct summary_command *)b)->cpu_s, -1);
+
+	return x == y ? compare_names(a, b) : x < y ? 1 : -1;
+}
+
+/* A command of several nodes, or one with living processes, becomes one row. */
+static uint32_t merge(struct summary_command *c, uint32_t n)
+{
+	uint32_t kept = 0;
+
+	qsort(c, n, sizeof *c, compare_names);
+	for (uint32_t i = 0; i < n; i++) {
+		struct summary_command *to = kept ? &c[kept - 1] : NULL;
+
+		if (!to || strcmp(to->name, c[i].name) != 0) {
+			c[kept++] = c[i];
+			continue;
+		}
+		to->processes = add(to->processes, c[i].processes);
+		to->cpu_s = add(to->cpu_s, c[i].cpu_s);
+		to->peak_rss_bytes = fmax(to->peak_rss_bytes, c[i].peak_rss_bytes);
+		to->read_bytes = add(to->read_bytes, c[i].read_bytes);
+		to->written_bytes = add(to->written_bytes, c[i].written_bytes);
+	}
+	qsort(c, kept, sizeof *c, compare_cpu);
+	return kept;
+}
+
+static struct summary_command living(const struct summary_process *p)
+{
+	return (struct summary_command){
+		.name = p->name,
+		.processes = 1,
+		.cpu_s = p->cpu_s,
+		.peak_rss_bytes = p->peak_rss_bytes,
+		.read_bytes = p->read_bytes,
+		.written_bytes = p->written_bytes,
+	};
+}
+
+static bool is(const struct run_instance *i, const char *domain)
+{
+	return i->domain && i->name && strcmp(i->domain, domain) == 0;
+}
+
+static uint32_t count(const struct run *r, const char *domain)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 1; i < r->ninstances; i++)
+		n += is(&r->instances[i], domain);
+	return n;
+}
+
+static uint32_t metric_of(const struct run *r, const char *domain, const char *noun)
+{
+	char name[64];
+
+	snprintf(name, sizeof name, "%s.%s", domain, noun);
+	return run_find_metric(r, name);
+}
+
+static struct ids ids_of(const struct run *r, const char *domain)
+{
+	return (struct ids){
+		.processes = metric_of(r, domain, "processes"),
+		.cpu = metric_of(r, domain, "cpu_seconds"),
+		.peak_rss = metric_of(r, domain, "peak_resident_bytes"),
+		.rss = metric_of(r, domain, "resident_bytes"),
+		.read = metric_of(r, domain, "read_bytes"),
+		.written = metric_of(r, domain, "written_bytes"),
+	};
+}
+
+/* A process of a host's recorders: one that was lost, or had to end, leaves it open; who went on
+ * tells all of it. */
+struct seen {
+	uint32_t host, node;
+	bool open, goes_on;
+	double born_s; /* or found */
+	struct summary_process *process;
+};
+
+static int compare_seen(const void *a, const void *b)
+{
+	const struct seen *x = a, *y = b;
+
+	if (x->host != y->host)
+		return x->host < y->host ? -1 : 1;
+	if (x->process->pid != y->process->pid)
+		return x->process->pid < y->process->pid ? -1 : 1;
+	return x->born_s < y->born_s ? -1 : x->born_s > y->born_s;
+}
+
+static uint32_t find_seen(struct seen *seen, const struct summary *s, const struct run *r,
+			  const uint32_t *host)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->nprocesses; i++) {
+		struct summary_process *p = &s->processes[i];
+		uint32_t node = r->instances[p->instance].node;
+		bool open = isnan(p->end_s);
+		bool goes_on = run_label(r, p->instance, "goes_on") != NULL;
+
+		if ((open || goes_on) && !isnan(p->pid))
+			seen[n++] = (struct seen){ host[node], node, open, goes_on, p->start_s, p };
+	}
+	qsort(seen, n, sizeof *seen, compare_seen);
+	return n;
+}
+
+/* Of a process that two recorders have, one after the other, the second tells all. */
+static int find_told_again(struct summary *s, const struct run *r, struct err *e)
+{
+	struct seen *seen = calloc((size_t)s->nprocesses + 1, sizeof *seen);
+	uint32_t *host = calloc(r->nnodes, sizeof *host), n;
+	int bad = seen && host ? run_hosts(r, host) : -ENOMEM;
+
+	n = bad ? 0 : find_seen(seen, s, r, host);
+	for (uint32_t i = 1; i < n; i++) {
+		const struct seen *before = &seen[i - 1], *x = &seen[i];
+
+		if (!x->goes_on || !before->open || before->host != x->host ||
+		    before->node == x->node || before->process->pid != x->process->pid)
+			continue;
+		before->process->counted_already = true;
+		x->process->start_s = before->process->start_s;
+	}
+	free(seen);
+	free(host);
+	return bad ? err_set(e, bad, "out of memory for the processes of %.300s", r->path) : 0;
+}
+
+int summary_processes_make(struct summary *s, const struct run *r, const struct series_index *x,
+			   struct err *e)
+{
+	struct ids process = ids_of(r, "process"), command = ids_of(r, "command");
+	uint32_t processes = count(r, "process");
+	int bad;
+
+	/* A command's rows hold its ended processes; those that live are added. */
+	s->commands = calloc((size_t)count(r, "command") + processes + 1, sizeof *s->commands);
+	s->processes = calloc((size_t)processes + 1, sizeof *s->processes);
+	if (!s->commands || !s->processes)
+		return err_set(e, -ENOMEM, "out of memory for the processes of %.300s", r->path);
+	for (uint32_t i = 1; i < r->ninstances; i++) {
+		if (is(&r->instances[i], "command")) {
+			s->commands[s->ncommands++] = command_of(r, x, &command, i);
+		} else if (is(&r->instances[i], "process")) {
+			s->processes[s->nprocesses++] = process_of(r, x, &process, i);
+		}
+	}
+	bad = find_told_again(s, r, e);
+	for (uint32_t i = 0; i < s->nprocesses; i++) {
+		const struct summary_process *p = &s->processes[i];
+
+		if (p->counted_already)
+			continue;
+		offer(s->by_cpu, &s->nby_cpu, p, by_cpu);
+		offer(s->by_memory, &s->nby_memory, p, by_memory);
+		offer(s->by_io, &s->nby_io, p, by_io);
+		if (isnan(p->end_s))
+			s->commands[s->ncommands++] = living(p);
+	}
+	s->ncommands = merge(s->commands, s->ncommands);
+	return bad;
+}
+
+const struct summary_command *summary_most_started(const struct summary *s)
+{
+	const struct summary_command *most = NULL;
+
+	for (uint32_t i = 0; i < s->ncommands; i++)
+		if (!most || s->commands[i].processes > most->processes)
+			most = &s->commands[i];
+	return most;
+}
+
+double summary_unseen_peak(const struct summary *s)
+{
+	double seen = s->nhosts == 1 && s->hosts ? s->hosts[0].held_bytes : NAN;
+	bool of_one = s->peak_memory_kind && strcmp(s->peak_memory_kind, "process") == 0 &&
+		      s->peak_memory_bytes > seen;
+
+	return of_one && s->nby_memory && s->by_memory[0].peak_rss_bytes < s->peak_memory_bytes
+		       ? s->peak_memory_bytes
+		       : NAN;
+}
+
+/* ---- the one at work most, or that waited for a core: does it bound the others, and with which
+ * priority ---- */
+
+static const double long_ratio = 0.8; /* of the run: who lived so long was there all the time */
+
+/* Of a counter; 0: not known. */
+static double last_of(const struct run *r, const struct series_index *x, uint32_t i,
+		      const char *metric)
+{
+	double v;
+
+	if (!run_final_value(r, i, metric, &v))
+		v = series_index_last(x, r, i, run_find_metric(r, metric));
+	return isnan(v) ? 0 : v;
+}
+
+static double waited_of(const struct run *r, const struct series_index *x, uint32_t i)
+{
+	return last_of(r, x, i, "process.run_queue_seconds");
+}
+
+/* Seconds at work and in run queues. */
+static double wanted_of(const struct run *r, const struct series_index *x, uint32_t i)
+{
+	return last_of(r, x, i, "process.cpu_seconds") + waited_of(r, x, i);
+}
+
+static double lived_of(const struct run *r, const struct summary *s, uint32_t i)
+{
+	const struct run_instance *in = &r->instances[i];
+	double begin = fmax(0, run_seconds(r, in->node, in->birth_ns));
+
+	return (in->end_ns == INT64_MAX ? s->wall_s : run_seconds(r, in->node, in->end_ns)) - begin;
+}
+
+static double nice_of(const struct run *r, uint32_t i)
+{
+	const char *nice = run_label(r, i, "nice");
+
+	return nice && *nice ? decimal_parse(nice, NULL) : 0;
+}
+
+static void name_it(char name[STORY_TEXT], const struct run *r, uint32_t i)
+{
+	const char *pid = run_label(r, i, "pid");
+
+	snprintf(name, STORY_TEXT, "%s (pid %s)", r->instances[i].name ? r->instances[i].name : "",
+		 pid ? pid : "?");
+}
+
+/* What does not live to the end is not what the job waits for. */
+static void look_at_priority(struct summary *s, const struct run *r, const struct series_index *x,
+			     uint32_t i)
+{
+	static const double last_ratio = 0.95; /* of the run */
+	const struct run_instance *in = &r->instances[i];
+	double nice = nice_of(r, i), waited = waited_of(r, x, i);
+	struct story *y = &s->story;
+
+	if (!(nice >= 1) || !(waited >= lived_of(r, s, i) / 2) || waited <= y->starved_s)
+		return;
+	if (in->end_ns != INT64_MAX &&
+	    run_seconds(r, in->node, in->end_ns) < last_ratio * s->wall_s)
+		return;
+	y->starved_nice = nice;
+	y->starved_s = waited;
+	name_it(y->starved_process, r, i);
+}
+
+static void find_busiest(struct summary *s, const struct run *r, const struct series_index *x)
+{
+	struct story *y = &s->story;
+	double all = 0, most = 0, lived = 0;
+	uint32_t companions = 0;
+
+	for (uint32_t i = 1; i < r->ninstances; i++) {
+		const struct run_instance *in = &r->instances[i];
+		double wanted;
+
+		if (!in->domain || strcmp(in->domain, "process") != 0)
+			continue;
+		look_at_priority(s, r, x, i);
+		wanted = wanted_of(r, x, i);
+		all += wanted;
+		companions += wanted > 0 && lived_of(r, s, i) >= long_ratio * s->wall_s;
+		if (!(wanted > most))
+			continue;
+		most = wanted;
+		lived = lived_of(r, s, i);
+		y->busiest_nice = nice_of(r, i);
+		name_it(y->busiest_process, r, i);
+	}
+	if (!(most > 0) || !(s->wall_s > 0))
+		return;
+	y->busiest_share = lived >= long_ratio * s->wall_s ? most / lived : NAN;
+	y->busiest_work_ratio = most / all;
+	y->busiest_others_share = (all - most) / s->wall_s;
+	y->busiest_companions = companions ? companions - 1 : 0;
+}
+
+/* ---- limits of heaps, by the command line or the environment ---- */
+
+enum { END_S = 1 }; /* who ended so shortly before the job, or lived on, may have ended it */
+
+/* What sets it; unit: of a number without a suffix. */
+static const struct option {
+	const char *words;
+	double unit;
+} options[] = {
+	{ "-Xmx", 1 },
+	{ "--max-old-space-size=", 1048576 },
+	{ "--max-old-space-size ", 1048576 },
+	{ "--max_old_space_size=", 1048576 },
+};
+
+/* Where the programs look for options besides their command lines. */
+static const struct {
+	const char *command, *key;
+} variables[] = {
+	{ "java", "job.environment.JAVA_TOOL_OPTIONS" },
+	{ "java", "job.environment.JDK_JAVA_OPTIONS" },
+	{ "java", "job.environment._JAVA_OPTIONS" },
+	{ "node", "job.environment.NODE_OPTIONS" },
+};
+
+static double with_suffix(const char *text, double unit)
+{
+	static const char suffixes[] = "kmgt";
+	char *end;
+	double v = decimal_parse(text, &end);
+	const char *found = *end ? strchr(suffixes, tolower((unsigned char)*end)) : NULL;
+
+	if (end == text || !(v > 0))
+		return NAN;
+	return found ? ldexp(v, 10 * (int)(found - suffixes + 1)) : v * unit;
+}
+
+/* The last one counts. */
+static double heap_in(const char *text, const struct option **which)
+{
+	double heap = NAN;
+
+	for (size_t i = 0; text && i < sizeof options / sizeof options[0]; i++)
+		for (const char *at = text; (at = strstr(at, options[i].words)); at++) {
+			bool begins = at == text || strchr(" '\"", at[-1]);
+			double v = with_suffix(at + strlen(options[i].words), options[i].unit);
+
+			if (!begins || isnan(v))
+				continue;
+			heap = v;
+			*which = &options[i];
+		}
+	return heap;
+}
+
+static double heap_of(const struct run *r, uint32_t i, const struct option **which)
+{
+	const struct run_instance *in = &r->instances[i];
+	double heap = heap_in(run_label(r, i, "command_line"), which);
+
+	for (size_t k = 0; isnan(heap) && k < sizeof variables / sizeof variables[0]; k++)
+		if (in->name && !strncmp(in->name, variables[k].command, 4))
+			heap = heap_in(run_find_text(r, in->node, variables[k].key), which);
+	return heap;
+}
+
+static void find_heap(struct summary *s, const struct run *r, const struct series_index *x)
+{
+	uint32_t rss = run_find_metric(r, "process.resident_bytes");
+	struct story *y = &s->story;
+
+	for (uint32_t i = 1; i < r->ninstances; i++) {
+		const struct run_instance *in = &r->instances[i];
+		const struct option *which = options;
+		const char *pid = run_label(r, i, "pid");
+		double heap, held;
+
+		if (!in->domain || strcmp(in->domain, "process") != 0 ||
+		    (in->end_ns != INT64_MAX &&
+		     run_seconds(r, in->node, in->end_ns) < s->wall_s - END_S))
+			continue;
+		heap = heap_of(r, i, &which);
+		if (!run_final_value(r, i, "process.peak_resident_bytes", &held))
+			held = series_index_max(x, r, i, rss);
+		if (s->nby_memory && s->by_memory[0].instance == i)
+			held = fmax(held, summary_unseen_peak(s));
+		if (isnan(heap) || isnan(held) || held / heap <= y->heap_held / y->heap_limit)
+			continue;
+		y->heap_limit = heap;
+		y->heap_held = held;
+		snprintf(y->heap_option, sizeof y->heap_option, "%.*s",
+			 (int)strcspn(which->words, "= "), which->words);
+		snprintf(y->heap_process, sizeof y->heap_process, "%s (pid %s)",
+			 in->name ? in->name : "", pid ? pid : "?");
+	}
+}
+
+void summary_standouts_make(struct summary *s, const struct run *r, const struct series_index *x)
+{
+	find_busiest(s, r, x);
+	find_heap(s, r, x);
+}
