@@ -57,7 +57,7 @@ struct slice {
 };
 
 /* The same, row by row: of the columns that are shown those which have any. */
-struct turned {
+struct transposed {
 	bool known;      /* it is that of this slice */
 	uint32_t layout; /* counts lists */
 	uint32_t nlisted, width, widest;
@@ -88,7 +88,7 @@ struct derive {
 	bool values_only; /* set by who does not ask how long values stand: instants do not say */
 	struct chunk chunk;
 	struct slice slice;
-	struct turned turned;
+	struct transposed transposed;
 	double *stack; /* [EXPR_STACK_MAX * SLICE_ROWS] to work in */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * derive_slice.h - the slice of a derivation: room for it, its columns worked out, and turned into
- * rows.
+ * derive_slice.h - the slice of a derivation: room for it, its columns worked out, and transposed
+ * into rows.
  *
  * Private to core/derive*.c.
  */
@@ -56,9 +56,9 @@ uint32_t derive_work_out(struct derive *d, uint32_t cell);
 void slice_free(struct derive *d);
 
 /* The readings of a row of the slice. */
-void turned_row(struct derive *d, uint32_t row, struct instant *out);
+void transposed_row(struct derive *d, uint32_t row, struct instant *out);
 /* Room for what slice_reserve has room for. 0 or -ENOMEM. */
-int turned_reserve(struct derive *d);
-void turned_free(struct turned *t);
+int transposed_reserve(struct derive *d);
+void transposed_free(struct transposed *t);
 
 #endif
