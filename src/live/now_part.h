@@ -20,7 +20,6 @@ int64_t now_interval_ns(const struct now_node *n);
 /* Rates of what was read since the look before; of a replay, since the reading before. 0 or
  * -ENOMEM. */
 int now_series_look(struct now_node *n, bool replays);
-uint8_t now_role_of(const struct metric *m);
 
 void now_figures_clear(double figure[NOW_FIGURE_NUMBER_OF]);
 /* Those that are a quotient of two others. */
