@@ -331,38 +331,24 @@ static bool is_counter(const struct metric *m)
 	return m->kind == KIND_COUNTER;
 }
 
-/* A counter that went back has no rate. */
-static double rate_of(const struct follow_series *s, const struct now_series *before)
-{
-	double rise = metric_value(s->metric, s->value) - metric_value(s->metric, before->value);
-	double seconds = (double)(s->seen_ns - before->seen_ns) / 1e9;
-	int64_t exact;
-
-	if (s->metric->storage == STORE_INT &&
-	    !__builtin_sub_overflow(s->value, before->value, &exact))
-		rise = metric_value(s->metric, exact);
-	return rise >= 0 && isfinite(rise) && seconds > 0 ? rise / seconds : (double)NAN;
-}
-
 static void series_look(struct now_series *to, const struct follow_series *s)
 {
-	if (!s->seen_ns || (to->known && s->seen_ns == to->seen_ns))
+	const struct counter_reading now = { s->value, s->seen_ns, s->seen_ns != 0 };
+
+	if (!now.known || (to->last.known && now.mono_ns == to->last.mono_ns))
 		return;
-	if (is_counter(s->metric) && to->known)
-		to->rate = rate_of(s, to);
-	to->known = true;
-	to->value = s->value;
-	to->seen_ns = s->seen_ns;
+	if (is_counter(s->metric) && to->last.known)
+		to->rate = counter_rate(s->metric, &to->last, &now);
+	to->last = now;
 }
 
 static void series_replay(struct now_series *to, const struct follow_series *s)
 {
-	const struct now_series before = { .value = s->before, .seen_ns = s->before_ns };
+	const struct counter_reading before = { s->before, s->before_ns, s->before_ns != 0 };
 
-	to->known = s->seen_ns != 0;
-	to->value = s->value;
-	to->seen_ns = s->seen_ns;
-	to->rate = s->before_ns && is_counter(s->metric) ? rate_of(s, &before) : (double)NAN;
+	to->last = (struct counter_reading){ s->value, s->seen_ns, s->seen_ns != 0 };
+	to->rate =
+		is_counter(s->metric) ? counter_rate(s->metric, &before, &to->last) : (double)NAN;
 }
 
 int now_series_look(struct now_node *n, bool replays)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * derive.h - from stored readings to public values, instant by instant: rates, what instances
- * combine into, derived metrics. The only place that makes them.
+ * derive.h - from stored readings to public values, instant by instant: rates (core/frame/rate.h),
+ * what instances combine into, derived metrics.
  *
- * A rate at a reading is its rise since the reading before it over the real time between the two; a
- * counter that went back has none. State is kept per series and for a few rows, never for all.
+ * State is kept per series and for a few rows, never for all.
  */
 #ifndef SONDE_CORE_FRAME_DERIVE_H
 #define SONDE_CORE_FRAME_DERIVE_H
@@ -72,7 +71,7 @@ struct derive {
 	struct run *run;
 	struct plan plan;
 	double from_s, to_s;
-	struct last_reading *last; /* of those series that are wanted */
+	struct counter_reading *last; /* of those series that are wanted */
 	uint32_t *place;           /* [run->nseries] where in last; 0: not wanted */
 	uint32_t nlast;
 	int64_t *node_last_ns; /* [run->nnodes]: time of its last row; INT64_MIN: none yet */

@@ -2,8 +2,6 @@
 /* derive_slice.c - some rows of a chunk: what is measured, series by series. */
 #include "core/frame/derive_slice.h"
 
-#include "base/clock.h"
-
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,11 +10,6 @@
 /* As many cells as stay in the processor's cache; a column has place for whole blocks. */
 enum { SLICE_CELLS = 32768, BLOCK = 16 };
 _Static_assert(SLICE_ROWS % BLOCK == 0, "a column is made of blocks");
-
-static double seconds_between(int64_t from_ns, int64_t to_ns)
-{
-	return (double)((uint64_t)to_ns - (uint64_t)from_ns) / (double)NS_PER_S;
-}
 
 /* A column of which nothing is known yet: several series may share it. */
 void slice_clear(struct slice *s, uint32_t column)
@@ -52,40 +45,23 @@ static void put_values_singly(struct slice *s, uint32_t column, const struct met
 			slice_put(s, column, r, metric_value(&m, value[r]), s->row_seconds[r]);
 }
 
-/* The rise of a counter, exact for integers; negative or NAN when it is not a rise. */
-static inline double rise(const struct metric *m, int64_t from, int64_t to)
-{
-	int64_t difference;
-
-	if (m->storage == STORE_REAL)
-		return metric_value(m, to) - metric_value(m, from);
-	return __builtin_sub_overflow(to, from, &difference) ? NAN : metric_value(m, difference);
-}
-
 static void put_rates_singly(struct derive *d, uint32_t column, const struct metric *metric,
 			     const int64_t *value, const uint8_t *present,
-			     struct last_reading *of_series)
+			     struct counter_reading *of_series)
 {
 	struct slice *s = &d->slice;
 	const struct metric m = *metric;
-	struct last_reading last = *of_series;
+	struct counter_reading last = *of_series;
 
 	slice_clear(s, column);
 	for (uint32_t r = 0; r < s->nrows; r++) {
-		struct last_reading before = last;
-		double seconds, v;
+		struct counter_reading now = { value[r], d->chunk.mono_ns[s->first + r], true };
 
 		if (!present[r])
 			continue;
-		last = (struct last_reading){ value[r], d->chunk.mono_ns[s->first + r], true };
-		if (!before.known || last.mono_ns <= before.mono_ns)
-			continue;
-		seconds = before.mono_ns == s->before_ns[r]
-				  ? s->row_seconds[r] /* which is the same, without a division */
-				  : seconds_between(before.mono_ns, last.mono_ns);
-		v = rise(&m, before.value, last.value);
-		if (v >= 0)
-			slice_put(s, column, r, v / seconds, seconds);
+		slice_put(s, column, r, counter_rate(&m, &last, &now),
+			  counter_seconds(&last, &now));
+		last = now;
 	}
 	*of_series = last;
 }
@@ -185,7 +161,7 @@ static void fill(double *v, const double *end, double with)
 }
 
 /* Whether a series has a whole number in every row, the one before the first among them. */
-static bool is_unbroken(const struct derive *d, const struct last_reading *last,
+static bool is_unbroken(const struct derive *d, const struct counter_reading *last,
 			const uint8_t *present)
 {
 	const struct slice *s = &d->slice;
@@ -206,7 +182,7 @@ static void say_all(struct derive *d, uint32_t column)
 }
 
 static void put_rates(struct derive *d, uint32_t column, const struct metric *m,
-		      const int64_t *value, const uint8_t *present, struct last_reading *last)
+		      const int64_t *value, const uint8_t *present, struct counter_reading *last)
 {
 	struct slice *s = &d->slice;
 	double *out = s->value + (size_t)column * s->rows;
@@ -225,7 +201,7 @@ static void put_rates(struct derive *d, uint32_t column, const struct metric *m,
 		put_rates_singly(d, column, m, value, present, last);
 		return;
 	}
-	*last = (struct last_reading){ value[n - 1], d->chunk.mono_ns[s->first + n - 1], true };
+	*last = (struct counter_reading){ value[n - 1], d->chunk.mono_ns[s->first + n - 1], true };
 	say_all(d, column);
 }
 
@@ -252,17 +228,17 @@ static void put_values(struct derive *d, uint32_t column, const struct metric *m
 
 double slice_next_rate(const struct derive *d, const struct chunk_column *c)
 {
-	const struct last_reading *last = &d->last[d->place[c->series]];
+	const struct counter_reading *last = &d->last[d->place[c->series]];
 	uint32_t from = d->slice.first + d->slice.nrows;
 	const uint8_t *present =
 		from < d->chunk.nrows ? memchr(c->present + from, 1, d->chunk.nrows - from) : NULL;
 	uint32_t r = present ? (uint32_t)(present - c->present) : 0;
-	double v;
+	struct counter_reading next;
 
-	if (!present || !last->known || d->chunk.mono_ns[r] <= last->mono_ns)
+	if (!present)
 		return NAN;
-	v = rise(&d->run->metrics[d->run->series[c->series].metric].row, last->value, c->value[r]);
-	return v >= 0 ? v / seconds_between(last->mono_ns, d->chunk.mono_ns[r]) : (double)NAN;
+	next = (struct counter_reading){ c->value[r], d->chunk.mono_ns[r], true };
+	return counter_rate(&d->run->metrics[d->run->series[c->series].metric].row, last, &next);
 }
 
 static void put_series(struct derive *d, const struct chunk_column *c)
@@ -309,11 +285,11 @@ static void read_times(struct derive *d)
 	s->rises = true;
 	for (uint32_t r = 0; r < s->nrows; r++) {
 		int64_t mono_ns = d->chunk.mono_ns[s->first + r];
-		bool later = *before_ns != INT64_MIN && mono_ns > *before_ns;
+		bool known = *before_ns != INT64_MIN;
 
 		s->before_ns[r] = *before_ns;
-		s->row_seconds[r] = later ? seconds_between(*before_ns, mono_ns) : 0;
-		s->rises &= later;
+		s->row_seconds[r] = known ? real_seconds(*before_ns, mono_ns) : 0;
+		s->rises &= known && mono_ns > *before_ns;
 		*before_ns = mono_ns;
 	}
 }

@@ -9,16 +9,11 @@
 #define SONDE_CORE_FRAME_DERIVE_SLICE_H
 
 #include "core/frame/derive.h"
+#include "core/frame/rate.h"
 #include "core/value.h"
 
 /* Of a column: not worked out yet. */
 #define SLICE_UNKNOWN UINT32_MAX
-
-/* Of a series, as far as its rate needs it. */
-struct last_reading {
-	int64_t value, mono_ns;
-	bool known;
-};
 
 /* A cell of a device, one of those that a sum is made of (core/frame/derive_combine.c). */
 struct member {
