@@ -72,7 +72,7 @@ struct derive {
 	struct plan plan;
 	double from_s, to_s;
 	struct counter_reading *last; /* of those series that are wanted */
-	uint32_t *place;           /* [run->nseries] where in last; 0: not wanted */
+	uint32_t *place;              /* [run->nseries] where in last; 0: not wanted */
 	uint32_t nlast;
 	int64_t *node_last_ns; /* [run->nnodes]: time of its last row; INT64_MIN: none yet */
 	uint32_t *link;        /* [plan.ncells]: members of a combined cell, in this chunk */

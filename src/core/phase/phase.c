@@ -9,7 +9,6 @@
 #include "base/text/decimal.h"
 #include "core/glob.h"
 #include "core/phase/phase_nest.h"
-#include "core/phase/phase_nest.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * phase_nest.h - how the phases of a node lie in each other: how deep, and which is the innermost at
- * a time.
+ * phase_nest.h - how the phases of a node lie in each other: how deep, and which is the innermost
+ * at a time.
  *
  * Innermost is the deepest of those that have begun and not ended; of equally deep ones the last
  * in order of phases.phase. {0} is empty and safe to free.
