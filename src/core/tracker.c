@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/tracker.h"
 
+#include "core/frame/rate.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
@@ -134,14 +136,13 @@ void tracker_init(struct tracker *t)
 		t->said[i] = NAN;
 }
 
-/* A counter that went back began anew: what it rose by meanwhile, nobody knows. */
 static void add_rise(struct tracker *t, size_t field, double now)
 {
-	double before = t->before[field];
+	double rise = counter_rise_of(t->before[field], now);
 
 	t->before[field] = now;
-	if (now >= before)
-		stats_add(&t->field[field], now - before, 0);
+	if (!isnan(rise))
+		stats_add(&t->field[field], rise, 0);
 }
 
 static void add_busy(struct tracker *t, double ratio, double seconds)

@@ -60,7 +60,7 @@ static int hdf5_begin(void *state, const struct frame_schema *schema, FILE *out,
 	if (h->file < 0)
 		return errno ? fail(h, e) : err_set(e, -EIO, "it is no HDF5 file");
 	errno = 0; /* the library looks whether things are there */
-	if (!make_group(h) || !table_open(&h->table, h->group, schema->columns, schema->ncolumns))
+	if (!make_group(h) || !h5table_open(&h->table, h->group, schema->columns, schema->ncolumns))
 		return fail(h, e);
 	return 0;
 }
@@ -109,7 +109,7 @@ static void hdf5_free(void *state)
 {
 	struct hdf5 *h = state;
 
-	table_free(&h->table);
+	h5table_free(&h->table);
 }
 
 static const struct sink writer = {

@@ -194,7 +194,7 @@ static bool reserve_chunk(struct table *t)
 	return t->rows && t->shuffled && t->packed;
 }
 
-bool table_open(struct table *t, hid_t group, const struct column *c, uint32_t n)
+bool h5table_open(struct table *t, hid_t group, const struct column *c, uint32_t n)
 {
 	bool good;
 
@@ -562,7 +562,7 @@ bool table_finish(struct table *t)
 	return good && H5Dclose(t->dataset) >= 0 && H5Tclose(t->type) >= 0;
 }
 
-void table_free(struct table *t)
+void h5table_free(struct table *t)
 {
 	for (uint32_t i = 0; t->field && i < t->nfields; i++) {
 		free(t->field[i].name);

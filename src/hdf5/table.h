@@ -44,10 +44,10 @@ struct table {
 };
 
 /* false: what HDF5 cannot do; errno may say why. Free in either case. */
-bool table_open(struct table *t, hid_t group, const struct column *c, uint32_t n);
+bool h5table_open(struct table *t, hid_t group, const struct column *c, uint32_t n);
 bool table_put(struct table *t, const struct batch *b);
 /* The rest of the rows, attributes and categories. */
 bool table_finish(struct table *t);
-void table_free(struct table *t);
+void h5table_free(struct table *t);
 
 #endif

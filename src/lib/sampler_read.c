@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/reserve.h"
+#include "core/frame/rate.h"
 #include "source/source.h"
 
 #include <errno.h>
@@ -55,14 +56,13 @@ enum { NUSES = sizeof uses / sizeof uses[0] };
 /* What is known of an instance: a core, a disk, an interface. */
 struct thing {
 	bool known, aside, loopback;
-	int64_t busy, not_busy; /* of a core, in the window */
+	double busy, not_busy; /* of a core, in the window */
 };
 
 /* A series: what for (1 + index in uses; 0: nothing), and its value at the last reading. */
 struct used {
 	uint8_t use;
-	bool stood;
-	int64_t before;
+	struct counter_reading last;
 };
 
 struct node_reader {
@@ -137,7 +137,7 @@ static void value_take(struct node_reader *r, uint32_t slot)
 	struct used *u = &r->slot[slot];
 	struct thing *t = thing_of(r, s->instance);
 	int64_t value = r->sample.value[slot];
-	int64_t rise = u->stood && value > u->before ? value - u->before : 0;
+	double rise = u->last.known ? fmax(counter_rise(s->metric, u->last.value, value), 0) : 0;
 
 	switch (uses[u->use - 1].use) {
 	case USE_BUSY:
@@ -153,12 +153,12 @@ static void value_take(struct node_reader *r, uint32_t slot)
 		r->memory_available = metric_value(s->metric, value);
 		break;
 	case USE_COUNTER:
-		counter_take(r, slot, t, metric_value(s->metric, rise));
+		counter_take(r, slot, t, rise);
 		break;
 	case USE_NONE:
 		break;
 	}
-	u->before = value;
+	u->last.value = value;
 }
 
 /* whole: every source was read, so that what has no value now has none. */
@@ -173,7 +173,7 @@ static void values_take(struct node_reader *r, bool whole)
 		if (stands)
 			value_take(r, i);
 		if (stands || whole)
-			r->slot[i].stood = stands;
+			r->slot[i].last.known = stands;
 	}
 }
 
@@ -191,10 +191,10 @@ static void cores_take(struct node_reader *r, struct tracker_sample *out)
 
 	for (uint32_t i = 1; i < r->nthings; i++) {
 		struct thing *t = &r->thing[i];
-		double all = (double)t->busy + (double)t->not_busy;
+		double all = t->busy + t->not_busy;
 
 		if (all > 0) {
-			double ratio = (double)t->busy / all;
+			double ratio = t->busy / all;
 
 			sum += ratio;
 			min = fmin(min, ratio);

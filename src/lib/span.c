@@ -3,9 +3,9 @@
  * A process has one file of rings, and a thread one ring of it: the one place here with a state of
  * the process. What costs anything is done when a process or a thread makes its first span.
  */
+#include "lib/span.h"
 #include "base/clock.h"
 #include "base/unnamed.h"
-#include "lib/span_part.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,215 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* span_make.c - spans within each other, marks and values, into the ring of their thread. */
-#include "lib/span_part.h"
+/*
+ * span_make.c - what is made in the rings: spans of a thread, which end in the order of a stack,
+ * and spans with handles, which end in any thread and in any order.
+ *
+ * What is seen of those with handles is a row, a lane, on which they lie within each other or one
+ * after the other: a span is on the lane of the one around it, if that has no other within it, else
+ * on the lane of its own number. If the one around it ends first, it is on that, too. No lock: a
+ * signal's handler may come in between.
+ */
+#include "lib/span.h"
 
 #include <string.h>
+#include <sys/mman.h>
+
+/* ---- spans with handles ---- */
+
+enum { WORD = 64, WORDS = RING_LANES_MAX / WORD, CHUNKS = RING_LANES_MAX / RING_LANES_CHUNK };
+#define GENERATIONS ((UINT64_C(1) << 40) - 1)
+
+/* Of a number. */
+struct open {
+	uint64_t generation; /* odd while it is open */
+	uint64_t around_generation;
+	uint32_t around; /* number + 1; 0: none */
+	uint32_t within; /* the one within it that is on its lane: number + 1 */
+};
+
+static struct {
+	uint64_t taken[WORDS];
+	struct ring_lane *chunk[CHUNKS]; /* of the file; NULL: not mapped yet */
+	struct open open[RING_LANES_MAX];
+} lanes;
+
+#undef sonde_span_begin
+
+/* The lowest number that is free, so that there are few lanes; -1: none. */
+static int number_take(void)
+{
+	for (int w = 0; w < WORDS; w++) {
+		uint64_t word = __atomic_load_n(&lanes.taken[w], __ATOMIC_RELAXED);
+
+		while (~word) {
+			int bit = __builtin_ctzll(~word);
+
+			if (__atomic_compare_exchange_n(&lanes.taken[w], &word,
+							word | UINT64_C(1) << bit, false,
+							__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+				return w * WORD + bit;
+		}
+	}
+	return -1;
+}
+
+static void number_free(uint32_t n)
+{
+	__atomic_fetch_and(&lanes.taken[n / WORD], ~(UINT64_C(1) << n % WORD), __ATOMIC_RELEASE);
+}
+
+static struct ring_lane *chunk_map(uint32_t i)
+{
+	size_t size = RING_LANES_CHUNK * sizeof(struct ring_lane);
+	struct ring_head *head = span_head();
+	sigset_t before;
+
+	span_lock(&before);
+	if (!lanes.chunk[i] && head) {
+		struct ring_lane *chunk = span_map(ring_lanes_at(i), size);
+
+		__atomic_store_n(&lanes.chunk[i], chunk, __ATOMIC_RELEASE);
+		if (chunk && head->nlane_chunks <= i)
+			__atomic_store_n(&head->nlane_chunks, i + 1, __ATOMIC_RELEASE);
+	}
+	span_unlock(&before);
+	return lanes.chunk[i];
+}
+
+static struct ring_lane *lane_at(uint32_t n)
+{
+	uint32_t i = n / RING_LANES_CHUNK;
+	struct ring_lane *chunk = __atomic_load_n(&lanes.chunk[i], __ATOMIC_ACQUIRE);
+
+	if (!chunk)
+		chunk = chunk_map(i);
+	return chunk ? &chunk[n % RING_LANES_CHUNK] : NULL;
+}
+
+static uint64_t lane_handle(uint32_t n, uint64_t generation)
+{
+	return (uint64_t)(span_forks & HANDLE_FORKS) << HANDLE_FORKS_BIT |
+	       (generation & GENERATIONS) << 16 | (n + 1);
+}
+
+/* The number of one that is open; false: it is not. */
+static bool number_of(uint64_t handle, uint32_t *n, uint64_t *generation)
+{
+	uint32_t at = handle & 0xffff;
+
+	if (!at || at > RING_LANES_MAX || handle & HANDLE_STACK)
+		return false;
+	*n = at - 1;
+	*generation = __atomic_load_n(&lanes.open[*n].generation, __ATOMIC_ACQUIRE);
+	return *generation & 1 && lane_handle(*n, *generation) == handle;
+}
+
+static bool is_open(uint32_t n, uint64_t generation)
+{
+	return __atomic_load_n(&lanes.open[n].generation, __ATOMIC_ACQUIRE) == generation;
+}
+
+/* The lane of the one around n, where n may be on it; else its own. */
+static uint32_t lane_of(uint32_t n, uint64_t around)
+{
+	struct open *o = &lanes.open[n];
+	struct ring_lane *at;
+	uint64_t generation;
+	uint32_t p, none = 0;
+
+	o->around = o->within = 0;
+	if (!number_of(around, &p, &generation))
+		return n;
+	at = lane_at(p);
+	if (!at || !at->lane ||
+	    !__atomic_compare_exchange_n(&lanes.open[p].within, &none, n + 1, false,
+					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		return n;
+	o->around = p + 1;
+	o->around_generation = generation;
+	return at->lane - 1;
+}
+
+uint64_t sonde_span_begin(uint32_t name, uint64_t around)
+{
+	struct ring_thread *r = span_ring();
+	int n = r ? number_take() : -1;
+	struct ring_lane *at = n >= 0 ? lane_at((uint32_t)n) : NULL;
+	struct open *o = &lanes.open[n >= 0 ? n : 0];
+	uint64_t generation;
+	uint32_t lane;
+
+	if (!at) {
+		if (n >= 0)
+			number_free((uint32_t)n);
+		if (r)
+			__atomic_store_n(&r->lost, r->lost + 1, __ATOMIC_RELAXED);
+		return 0;
+	}
+	lane = lane_of((uint32_t)n, around);
+	at->name = name;
+	at->from_ns = span_now_ns();
+	__atomic_store_n(&at->lane, lane + 1, __ATOMIC_RELEASE);
+	generation = (o->generation + 1) | 1;
+	__atomic_store_n(&o->generation, generation, __ATOMIC_RELEASE);
+	return lane_handle((uint32_t)n, generation);
+}
+
+/* It leaves the lane of the one around it, if that is still open. The lane that it was on. */
+static uint32_t lane_leave(uint32_t n, const struct ring_lane *at)
+{
+	const struct open *o = &lanes.open[n];
+	uint32_t here = n + 1;
+
+	if (!o->around)
+		return at->lane - 1;
+	if (!is_open(o->around - 1, o->around_generation))
+		return n;
+	__atomic_compare_exchange_n(&lanes.open[o->around - 1].within, &here, 0, false,
+				    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+	return at->lane - 1;
+}
+
+/* As sonde_span_end, of a handle that is none of the stack's. */
+static void lane_end(uint64_t handle)
+{
+	struct ring_thread *r = span_ring();
+	struct ring_slot slot = { .to_ns = span_now_ns() };
+	struct ring_lane *at;
+	uint64_t generation;
+	uint32_t n;
+
+	if (!number_of(handle, &n, &generation) ||
+	    !__atomic_compare_exchange_n(&lanes.open[n].generation, &generation, generation + 1,
+					 false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+		span_count_wrong();
+		return;
+	}
+	at = lane_at(n);
+	slot.from_ns = at->from_ns;
+	slot.name = at->name;
+	slot.what = RING_LANE_SPAN | lane_leave(n, at) << RING_LANE_BIT;
+	__atomic_store_n(&at->lane, 0, __ATOMIC_RELEASE);
+	number_free(n);
+	if (r)
+		span_publish(r, slot);
+}
+
+/* Generations go on: a handle of the parent's is none here. */
+void span_lanes_fork(void)
+{
+	for (uint32_t i = 0; i < CHUNKS; i++) {
+		if (lanes.chunk[i])
+			munmap(lanes.chunk[i], RING_LANES_CHUNK * sizeof(struct ring_lane));
+		lanes.chunk[i] = NULL;
+	}
+	for (uint32_t i = 0; i < RING_LANES_MAX; i++) {
+		if (lanes.taken[i / WORD] >> i % WORD & 1)
+			lanes.open[i].generation += lanes.open[i].generation & 1;
+	}
+	memset(lanes.taken, 0, sizeof lanes.taken);
+}
+
+/* ---- spans of a thread ---- */
 
 #undef sonde_begin
 #undef sonde_end
@@ -95,7 +302,7 @@ void sonde_span_end(uint64_t span)
 	if (span & HANDLE_STACK)
 		stack_end(span);
 	else if (span)
-		span_lane_end(span);
+		lane_end(span);
 }
 
 /* ---- instants ---- */

@@ -6,7 +6,7 @@
  * Short ones have a place in the file's head while there is one; the others are texts behind it, in
  * the same form here and there. They are found by a hash table without a lock.
  */
-#include "lib/span_part.h"
+#include "lib/span.h"
 
 #include <stdio.h>
 #include <string.h>

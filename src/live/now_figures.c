@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* now_figures.c - which series are figures, and what a node's, a process's and a GPU's are. */
+/* now_figures.c - the rate of each counter between two looks at a recording, and the figures of
+ * nodes, processes and GPUs that are made of them. */
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/idmap.h"
 #include "live/now_part.h"
 
@@ -8,6 +10,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- figures ---- */
 
 const struct now_figure_row now_figures[] = {
 	[NOW_CPU] = { "cpu_cores", UNIT_CORES },
@@ -107,7 +111,7 @@ static const struct role_row {
 };
 _Static_assert(sizeof roles / sizeof roles[0] == ROLE_NUMBER_OF, "a row each");
 
-uint8_t now_role_of(const struct metric *m)
+static uint8_t role_of(const struct metric *m)
 {
 	for (unsigned r = 1; r < ROLE_NUMBER_OF; r++)
 		if (!strcmp(roles[r].metric, m->name))
@@ -306,4 +310,93 @@ void now_things_free(struct now_things *t)
 {
 	free(t->thing);
 	*t = (struct now_things){ 0 };
+}
+
+/* ---- rates ---- */
+
+/* What is read rarely stands for so long, or for three samples. */
+enum { STALE_S = 10 };
+
+int64_t now_interval_ns(const struct now_node *n)
+{
+	const struct follow_meta *m = follow_meta(n->from, "run.interval_ns");
+
+	return m && m->type == META_INT && m->value > 0 && m->value < 3600 * NS_PER_S * 24
+		       ? m->value
+		       : NS_PER_S;
+}
+
+static bool is_counter(const struct metric *m)
+{
+	return m->kind == KIND_COUNTER;
+}
+
+static void series_look(struct now_series *to, const struct follow_series *s)
+{
+	const struct counter_reading now = { s->value, s->seen_ns, s->seen_ns != 0 };
+
+	if (!now.known || (to->last.known && now.mono_ns == to->last.mono_ns))
+		return;
+	if (is_counter(s->metric) && to->last.known)
+		to->rate = counter_rate(s->metric, &to->last, &now);
+	to->last = now;
+}
+
+static void series_replay(struct now_series *to, const struct follow_series *s)
+{
+	const struct counter_reading before = { s->before, s->before_ns, s->before_ns != 0 };
+
+	to->last = (struct counter_reading){ s->value, s->seen_ns, s->seen_ns != 0 };
+	to->rate =
+		is_counter(s->metric) ? counter_rate(s->metric, &before, &to->last) : (double)NAN;
+}
+
+int now_series_look(struct now_node *n, bool replays)
+{
+	const struct follow_node *from = n->from;
+	struct now_series *to = calloc(from->nseries + 1, sizeof *to);
+	uint32_t k = 0;
+
+	if (!to)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < from->nseries; i++) {
+		const struct follow_series *s = &from->series[i];
+
+		while (k < n->nseries && n->series[k].id < s->id)
+			k++;
+		if (k < n->nseries && n->series[k].id == s->id)
+			to[i] = n->series[k];
+		else
+			to[i] = (struct now_series){ .id = s->id,
+						     .role = role_of(s->metric),
+						     .rate = NAN };
+		if (replays)
+			series_replay(&to[i], s);
+		else
+			series_look(&to[i], s);
+	}
+	free(n->series);
+	n->series = to;
+	n->nseries = from->nseries;
+	return 0;
+}
+
+static bool is_told(const struct now_node *n)
+{
+	return n->state == NOW_RUNNING || n->state == NOW_LATE;
+}
+
+double now_value(const struct now_node *n, uint32_t i, enum unit *unit)
+{
+	const struct follow_series *s = &n->from->series[i];
+	int64_t stale = 3 * now_interval_ns(n);
+	double v = is_counter(s->metric) ? n->series[i].rate : metric_value(s->metric, s->value);
+
+	*unit = is_counter(s->metric) ? unit_rate(s->metric->unit) : s->metric->unit;
+	if (stale < STALE_S * NS_PER_S)
+		stale = STALE_S * NS_PER_S;
+	if (!is_told(n) || s->state != STATE_PRESENT || !s->seen_ns ||
+	    n->from->mono_ns - s->seen_ns > stale || !isfinite(v))
+		return NAN;
+	return v;
 }

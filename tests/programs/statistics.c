@@ -10,7 +10,6 @@
  * a line each, and a line of numbers for each on standard output.
  */
 #include "core/describe.h"
-#include "core/host/ranks.h"
 #include "core/statistics/compare.h"
 #include "core/statistics/student.h"
 

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "base/text/width.h"
+#include "base/text/escape.h"
 #include "top/cells.h"
 
 static struct cells screen(unsigned rows, unsigned columns)
@@ -56,8 +56,8 @@ static void characters_have_their_width(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-		if (width_of(rows[i].c) != rows[i].wanted)
-			fail_msg("U+%04X: %u", rows[i].c, width_of(rows[i].c));
+		if (escape_columns(rows[i].c) != rows[i].wanted)
+			fail_msg("U+%04X: %u", rows[i].c, escape_columns(rows[i].c));
 }
 
 static void text_is_cut_at_its_width(void **state)

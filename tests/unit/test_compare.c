@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Constants are SciPy's; tests/interop holds the same against it on random data. */
 #include "core/describe.h"
-#include "core/host/ranks.h"
 #include "core/statistics/compare.h"
 #include "core/statistics/holm.h"
 #include "core/statistics/student.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The innermost phase at a time, compared with looking at all of them. */
-#include "core/phase/phase_inner.h"
+#include "core/phase/phase_nest.h"
 
 #include <math.h>
 #include <setjmp.h>

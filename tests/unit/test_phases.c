@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "core/phase/phase_meter.h"
+#include "core/phase/phase_nest.h"
 #include "unit/synthetic_run.h"
 
 #include <errno.h>

@@ -20,6 +20,10 @@ const char *escape_terminal_into(char *out, size_t size, const char *text);
  * *columns is what it takes there. Returns how many bytes of text it was. */
 enum { ESCAPE_PIECE = 12 };
 size_t escape_terminal_cell(const char *text, char piece[ESCAPE_PIECE], unsigned *columns);
+/* How many columns of a terminal a character takes: 0 (a mark on the character before it), 1 or 2;
+ * of control characters it says nothing of use. From tables of its own: wcwidth() knows only what
+ * the caller's locale knows. */
+unsigned escape_columns(uint32_t c);
 /* Inside a JSON string (without the quotes); also safe inside a <script>: <, >, & and U+2028/9
  * escaped. */
 void escape_json(struct bytes *b, const char *text);

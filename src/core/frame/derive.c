@@ -4,8 +4,87 @@
 #include "core/frame/derive_slice.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- cells ---- */
+
+struct formula {
+	const struct derive *d;
+	const struct quantity *q;
+	const struct cell *cell;
+	uint32_t next; /* input: names are asked for in the order they were listed */
+};
+
+static void look_up(void *ctx, const char *function, const char *name, double *out)
+{
+	struct formula *f = ctx;
+	const struct plan *p = &f->d->plan;
+	const struct slice *s = &f->d->slice;
+	uint32_t i = f->next++, column = 0;
+	size_t at;
+
+	(void)function; /* inputs that are calls were left without a source */
+	if (i < f->q->ninputs && p->input[f->q->first_input + i].at == name)
+		column = f->d->column[p->source[f->cell->first_source + i]];
+	at = (size_t)column * s->rows;
+	if (s->there[column] == s->nrows) {
+		memcpy(out, s->value + at, s->nrows * sizeof(*out));
+		return;
+	}
+	for (uint32_t r = 0; r < s->nrows; r++)
+		out[r] = s->state[at + r] == STATE_PRESENT ? s->value[at + r] : NAN;
+}
+
+/* Formulas do not lead back to themselves: the plan has seen to it. */
+static void evaluate_formula(struct derive *d, uint32_t cell, uint32_t column)
+{
+	struct formula f = { d, derive_quantity(d, cell), &d->plan.cell[cell], 0 };
+	struct slice *s = &d->slice;
+
+	for (uint32_t i = 0; i < f.q->ninputs; i++)
+		derive_work_out(d, d->plan.source[f.cell->first_source + i]);
+	expr_eval_column(f.q->formula, look_up, &f, s->nrows, d->stack);
+	slice_clear(s, column);
+	for (uint32_t r = 0; r < s->nrows; r++)
+		slice_put(s, column, r, d->stack[r], s->row_seconds[r]);
+}
+
+uint32_t derive_work_out(struct derive *d, uint32_t cell)
+{
+	uint32_t column = d->column[cell];
+	enum cell_role role = d->plan.cell[cell].role;
+
+	if (d->slice.there[column] != SLICE_UNKNOWN)
+		return column;
+	if (role == CELL_DERIVED)
+		evaluate_formula(d, cell, column);
+	else if (role == CELL_COMBINED)
+		derive_combine(d, cell, column);
+	else
+		slice_clear(&d->slice, column);
+	return column;
+}
+
+struct expr_value derive_evaluate(struct derive *d, uint32_t cell)
+{
+	const struct slice *s = &d->slice;
+	size_t at = (size_t)derive_work_out(d, cell) * s->rows + s->at;
+
+	if (s->state[at] != STATE_PRESENT)
+		return (struct expr_value){ false, 0 };
+	return (struct expr_value){ true, s->value[at] };
+}
+
+bool derive_column(struct derive *d, uint32_t cell, struct derived *out)
+{
+	const struct slice *s = &d->slice;
+	size_t at = (size_t)derive_work_out(d, cell) * s->rows;
+
+	*out = (struct derived){ s->value + at, s->stands + at, s->state + at };
+	return d->column[cell];
+}
 
 static void activate(struct derive *d, uint32_t holder)
 {
@@ -34,7 +113,7 @@ static int reserve_columns(struct derive *d)
 
 	for (uint32_t i = 0; i < d->nactive; i++)
 		want += d->plan.holder[d->active[i]].ncells;
-	return slice_reserve(d, want) || turned_reserve(d) ? -ENOMEM : 0;
+	return slice_reserve(d, want) || transposed_reserve(d) ? -ENOMEM : 0;
 }
 
 static bool is_shown(const struct cell *c)
@@ -165,7 +244,7 @@ bool derive_row(struct derive *d, struct instant *out)
 	while (advance(d, &selected)) {
 		if (!selected)
 			continue;
-		turned_row(d, d->slice.at, out);
+		transposed_row(d, d->slice.at, out);
 		out->node = d->chunk.node;
 		out->utc_ns = derive_row_utc_ns(d, d->slice.at);
 		out->seconds = derive_row_seconds(d, d->slice.at);
@@ -278,6 +357,6 @@ void derive_close(struct derive *d)
 	free(d->is_active);
 	free(d->stack);
 	slice_free(d);
-	turned_free(&d->turned);
+	transposed_free(&d->transposed);
 	*d = (struct derive){ 0 };
 }

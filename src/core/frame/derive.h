@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * derive.h - from stored readings to public values, instant by instant: rates, what instances
- * combine into, derived metrics. The only place that makes them.
+ * derive.h - from stored readings to public values, instant by instant: rates (core/frame/rate.h),
+ * what instances combine into, derived metrics.
  *
- * A rate at a reading is its rise since the reading before it over the real time between the two; a
- * counter that went back has none. State is kept per series and for a few rows, never for all.
+ * State is kept per series and for a few rows, never for all.
  */
 #ifndef SONDE_CORE_FRAME_DERIVE_H
 #define SONDE_CORE_FRAME_DERIVE_H
@@ -57,7 +56,7 @@ struct slice {
 };
 
 /* The same, row by row: of the columns that are shown those which have any. */
-struct turned {
+struct transposed {
 	bool known;      /* it is that of this slice */
 	uint32_t layout; /* counts lists */
 	uint32_t nlisted, width, widest;
@@ -72,8 +71,8 @@ struct derive {
 	struct run *run;
 	struct plan plan;
 	double from_s, to_s;
-	struct last_reading *last; /* of those series that are wanted */
-	uint32_t *place;           /* [run->nseries] where in last; 0: not wanted */
+	struct counter_reading *last; /* of those series that are wanted */
+	uint32_t *place;              /* [run->nseries] where in last; 0: not wanted */
 	uint32_t nlast;
 	int64_t *node_last_ns; /* [run->nnodes]: time of its last row; INT64_MIN: none yet */
 	uint32_t *link;        /* [plan.ncells]: members of a combined cell, in this chunk */
@@ -88,7 +87,7 @@ struct derive {
 	bool values_only; /* set by who does not ask how long values stand: instants do not say */
 	struct chunk chunk;
 	struct slice slice;
-	struct turned turned;
+	struct transposed transposed;
 	double *stack; /* [EXPR_STACK_MAX * SLICE_ROWS] to work in */
 };
 

@@ -2,8 +2,6 @@
 /* derive_slice.c - some rows of a chunk: what is measured, series by series. */
 #include "core/frame/derive_slice.h"
 
-#include "base/clock.h"
-
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,11 +10,6 @@
 /* As many cells as stay in the processor's cache; a column has place for whole blocks. */
 enum { SLICE_CELLS = 32768, BLOCK = 16 };
 _Static_assert(SLICE_ROWS % BLOCK == 0, "a column is made of blocks");
-
-static double seconds_between(int64_t from_ns, int64_t to_ns)
-{
-	return (double)((uint64_t)to_ns - (uint64_t)from_ns) / (double)NS_PER_S;
-}
 
 /* A column of which nothing is known yet: several series may share it. */
 void slice_clear(struct slice *s, uint32_t column)
@@ -52,40 +45,23 @@ static void put_values_singly(struct slice *s, uint32_t column, const struct met
 			slice_put(s, column, r, metric_value(&m, value[r]), s->row_seconds[r]);
 }
 
-/* The rise of a counter, exact for integers; negative or NAN when it is not a rise. */
-static inline double rise(const struct metric *m, int64_t from, int64_t to)
-{
-	int64_t difference;
-
-	if (m->storage == STORE_REAL)
-		return metric_value(m, to) - metric_value(m, from);
-	return __builtin_sub_overflow(to, from, &difference) ? NAN : metric_value(m, difference);
-}
-
 static void put_rates_singly(struct derive *d, uint32_t column, const struct metric *metric,
 			     const int64_t *value, const uint8_t *present,
-			     struct last_reading *of_series)
+			     struct counter_reading *of_series)
 {
 	struct slice *s = &d->slice;
 	const struct metric m = *metric;
-	struct last_reading last = *of_series;
+	struct counter_reading last = *of_series;
 
 	slice_clear(s, column);
 	for (uint32_t r = 0; r < s->nrows; r++) {
-		struct last_reading before = last;
-		double seconds, v;
+		struct counter_reading now = { value[r], d->chunk.mono_ns[s->first + r], true };
 
 		if (!present[r])
 			continue;
-		last = (struct last_reading){ value[r], d->chunk.mono_ns[s->first + r], true };
-		if (!before.known || last.mono_ns <= before.mono_ns)
-			continue;
-		seconds = before.mono_ns == s->before_ns[r]
-				  ? s->row_seconds[r] /* which is the same, without a division */
-				  : seconds_between(before.mono_ns, last.mono_ns);
-		v = rise(&m, before.value, last.value);
-		if (v >= 0)
-			slice_put(s, column, r, v / seconds, seconds);
+		slice_put(s, column, r, counter_rate(&m, &last, &now),
+			  counter_seconds(&last, &now));
+		last = now;
 	}
 	*of_series = last;
 }
@@ -185,7 +161,7 @@ static void fill(double *v, const double *end, double with)
 }
 
 /* Whether a series has a whole number in every row, the one before the first among them. */
-static bool is_unbroken(const struct derive *d, const struct last_reading *last,
+static bool is_unbroken(const struct derive *d, const struct counter_reading *last,
 			const uint8_t *present)
 {
 	const struct slice *s = &d->slice;
@@ -206,7 +182,7 @@ static void say_all(struct derive *d, uint32_t column)
 }
 
 static void put_rates(struct derive *d, uint32_t column, const struct metric *m,
-		      const int64_t *value, const uint8_t *present, struct last_reading *last)
+		      const int64_t *value, const uint8_t *present, struct counter_reading *last)
 {
 	struct slice *s = &d->slice;
 	double *out = s->value + (size_t)column * s->rows;
@@ -225,7 +201,7 @@ static void put_rates(struct derive *d, uint32_t column, const struct metric *m,
 		put_rates_singly(d, column, m, value, present, last);
 		return;
 	}
-	*last = (struct last_reading){ value[n - 1], d->chunk.mono_ns[s->first + n - 1], true };
+	*last = (struct counter_reading){ value[n - 1], d->chunk.mono_ns[s->first + n - 1], true };
 	say_all(d, column);
 }
 
@@ -252,17 +228,17 @@ static void put_values(struct derive *d, uint32_t column, const struct metric *m
 
 double slice_next_rate(const struct derive *d, const struct chunk_column *c)
 {
-	const struct last_reading *last = &d->last[d->place[c->series]];
+	const struct counter_reading *last = &d->last[d->place[c->series]];
 	uint32_t from = d->slice.first + d->slice.nrows;
 	const uint8_t *present =
 		from < d->chunk.nrows ? memchr(c->present + from, 1, d->chunk.nrows - from) : NULL;
 	uint32_t r = present ? (uint32_t)(present - c->present) : 0;
-	double v;
+	struct counter_reading next;
 
-	if (!present || !last->known || d->chunk.mono_ns[r] <= last->mono_ns)
+	if (!present)
 		return NAN;
-	v = rise(&d->run->metrics[d->run->series[c->series].metric].row, last->value, c->value[r]);
-	return v >= 0 ? v / seconds_between(last->mono_ns, d->chunk.mono_ns[r]) : (double)NAN;
+	next = (struct counter_reading){ c->value[r], d->chunk.mono_ns[r], true };
+	return counter_rate(&d->run->metrics[d->run->series[c->series].metric].row, last, &next);
 }
 
 static void put_series(struct derive *d, const struct chunk_column *c)
@@ -309,11 +285,11 @@ static void read_times(struct derive *d)
 	s->rises = true;
 	for (uint32_t r = 0; r < s->nrows; r++) {
 		int64_t mono_ns = d->chunk.mono_ns[s->first + r];
-		bool later = *before_ns != INT64_MIN && mono_ns > *before_ns;
+		bool known = *before_ns != INT64_MIN;
 
 		s->before_ns[r] = *before_ns;
-		s->row_seconds[r] = later ? seconds_between(*before_ns, mono_ns) : 0;
-		s->rises &= later;
+		s->row_seconds[r] = known ? real_seconds(*before_ns, mono_ns) : 0;
+		s->rises &= known && mono_ns > *before_ns;
 		*before_ns = mono_ns;
 	}
 }
@@ -327,7 +303,7 @@ void slice_next(struct derive *d)
 	s->first += s->nrows;
 	left = d->chunk.nrows - s->first;
 	s->nrows = s->rows < left ? s->rows : left;
-	d->turned.known = false;
+	d->transposed.known = false;
 	read_times(d);
 	for (uint32_t c = 0; c <= d->ncolumns; c++)
 		s->there[c] = SLICE_UNKNOWN;
@@ -384,4 +360,174 @@ int slice_reserve(struct derive *d, uint32_t width)
 	rows = s->cells / width / BLOCK * BLOCK;
 	s->rows = rows < SLICE_ROWS ? (uint32_t)rows : SLICE_ROWS;
 	return 0;
+}
+
+/* ---- as rows ---- */
+
+/* An odd number of cache lines, so that a column of rows is not all in the same few sets of it. */
+static uint32_t row_width(uint32_t n)
+{
+	return ((n + 7U) & ~7U) | 8U;
+}
+
+/* The shown columns that have values in this slice. */
+static void list_shown(struct derive *d)
+{
+	const struct slice *s = &d->slice;
+	struct transposed *t = &d->transposed;
+	uint32_t n = 0;
+	bool same = true;
+
+	for (uint32_t c = 1; c <= d->nshown; c++) {
+		if (!s->there[c])
+			continue;
+		same &= n < t->nlisted && t->listed[n] == d->cell[c];
+		t->listed[n++] = d->cell[c];
+	}
+	t->layout += !same || n != t->nlisted || !t->layout;
+	t->nlisted = n;
+	t->width = row_width(n);
+}
+
+/* Columns side by side, so that what is written lies together. */
+enum { ABREAST = 4 };
+
+static void transpose_abreast(double *to, const double *const from[ABREAST], uint32_t nrows,
+			      uint32_t width)
+{
+	const double *a = from[0], *b = from[1], *c = from[2], *d = from[3];
+
+	for (uint32_t r = 0; r < nrows; r++, to += width) {
+		to[0] = a[r];
+		to[1] = b[r];
+		to[2] = c[r];
+		to[3] = d[r];
+	}
+}
+
+/* A row has room for whole groups of columns: the last one's are there more than once. */
+static void transpose_columns(const struct derive *d, double *to, const double *from)
+{
+	const struct slice *s = &d->slice;
+	const struct transposed *t = &d->transposed;
+
+	for (uint32_t i = 0; i < t->nlisted; i += ABREAST) {
+		const double *column[ABREAST];
+
+		for (uint32_t k = 0; k < ABREAST; k++) {
+			uint32_t at = i + k < t->nlisted ? i + k : t->nlisted - 1;
+
+			column[k] = from + (size_t)d->column[t->listed[at]] * s->rows;
+		}
+		transpose_abreast(to + i, column, s->nrows, t->width);
+	}
+}
+
+/* Where rows lack a value that others have. */
+static void find_gaps(struct derive *d)
+{
+	const struct slice *s = &d->slice;
+	struct transposed *t = &d->transposed;
+
+	memset(t->ngaps, 0, sizeof(t->ngaps));
+	for (uint32_t i = 0; i < t->nlisted; i++) {
+		uint32_t column = d->column[t->listed[i]];
+		const uint8_t *state = s->state + (size_t)column * s->rows;
+
+		for (uint32_t r = 0; r < s->nrows && s->there[column] < s->nrows; r++)
+			if (state[r] != STATE_PRESENT)
+				t->gap[(size_t)r * t->width + t->ngaps[r]++] = i;
+	}
+}
+
+static void close_gaps(struct transposed *t, uint32_t row, bool stands)
+{
+	size_t at = (size_t)row * t->width;
+	const uint32_t *gap = t->gap + at;
+	uint32_t n = gap[0];
+
+	memcpy(t->cell + at, t->listed, n * sizeof(*t->cell));
+	for (uint32_t g = 0; g < t->ngaps[row]; g++) {
+		uint32_t from = gap[g] + 1;
+		uint32_t some = (g + 1 < t->ngaps[row] ? gap[g + 1] : t->nlisted) - from;
+
+		memcpy(t->cell + at + n, t->listed + from, some * sizeof(*t->cell));
+		memmove(t->value + at + n, t->value + at + from, some * sizeof(*t->value));
+		if (stands)
+			memmove(t->stands + at + n, t->stands + at + from,
+				some * sizeof(*t->stands));
+		n += some;
+	}
+}
+
+static void transpose(struct derive *d)
+{
+	struct transposed *t = &d->transposed;
+
+	list_shown(d);
+	transpose_columns(d, t->value, d->slice.value);
+	if (!d->values_only)
+		transpose_columns(d, t->stands, d->slice.stands);
+	find_gaps(d);
+	for (uint32_t r = 0; r < d->slice.nrows; r++)
+		if (t->ngaps[r])
+			close_gaps(t, r, !d->values_only);
+	t->known = true;
+}
+
+void transposed_row(struct derive *d, uint32_t row, struct instant *out)
+{
+	struct transposed *t = &d->transposed;
+	size_t at;
+
+	if (!t->known)
+		transpose(d);
+	at = (size_t)row * t->width;
+	*out = (struct instant){ .n = t->nlisted - t->ngaps[row],
+				 .cell = t->ngaps[row] ? t->cell + at : t->listed,
+				 .value = t->value + at,
+				 .stands = t->stands + at,
+				 .layout = t->layout,
+				 .nlisted = t->nlisted,
+				 .listed = t->listed,
+				 .ngaps = t->ngaps[row],
+				 .gap = t->gap + at };
+	out->min = out->max = out->value;
+}
+
+static void free_cells(struct transposed *t)
+{
+	free(t->cell);
+	free(t->gap);
+	free(t->value);
+	free(t->stands);
+}
+
+int transposed_reserve(struct derive *d)
+{
+	struct transposed *t = &d->transposed;
+	size_t cells = (size_t)row_width(d->slice.widest) * d->slice.rows;
+
+	if (d->slice.widest > t->widest) {
+		free(t->listed);
+		t->listed = calloc(d->slice.widest, sizeof(*t->listed));
+		t->widest = t->listed ? d->slice.widest : 0;
+		t->nlisted = 0;
+	}
+	if (cells > t->cap) {
+		free_cells(t);
+		t->cell = calloc(cells, sizeof(*t->cell));
+		t->gap = calloc(cells, sizeof(*t->gap));
+		t->value = calloc(cells, sizeof(*t->value));
+		t->stands = calloc(cells, sizeof(*t->stands));
+		t->cap = t->cell && t->gap && t->value && t->stands ? cells : 0;
+	}
+	return t->widest && t->cap ? 0 : -ENOMEM;
+}
+
+void transposed_free(struct transposed *t)
+{
+	free(t->listed);
+	free_cells(t);
+	*t = (struct transposed){ 0 };
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * derive_slice.h - the slice of a derivation: room for it, its columns worked out, and turned into
- * rows.
+ * derive_slice.h - the slice of a derivation: room for it, its columns worked out, and transposed
+ * into rows.
  *
  * Private to core/derive*.c.
  */
@@ -9,16 +9,11 @@
 #define SONDE_CORE_FRAME_DERIVE_SLICE_H
 
 #include "core/frame/derive.h"
+#include "core/frame/rate.h"
 #include "core/value.h"
 
 /* Of a column: not worked out yet. */
 #define SLICE_UNKNOWN UINT32_MAX
-
-/* Of a series, as far as its rate needs it. */
-struct last_reading {
-	int64_t value, mono_ns;
-	bool known;
-};
 
 /* A cell of a device, one of those that a sum is made of (core/frame/derive_combine.c). */
 struct member {
@@ -56,9 +51,9 @@ uint32_t derive_work_out(struct derive *d, uint32_t cell);
 void slice_free(struct derive *d);
 
 /* The readings of a row of the slice. */
-void turned_row(struct derive *d, uint32_t row, struct instant *out);
+void transposed_row(struct derive *d, uint32_t row, struct instant *out);
 /* Room for what slice_reserve has room for. 0 or -ENOMEM. */
-int turned_reserve(struct derive *d);
-void turned_free(struct turned *t);
+int transposed_reserve(struct derive *d);
+void transposed_free(struct transposed *t);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/text/decimal.h"
 #include "core/glob.h"
+#include "core/phase/phase_nest.h"
 
 #include <errno.h>
 #include <math.h>

@@ -62,7 +62,4 @@ int phases_make(struct phases *p, const struct run *r, const struct phase_rules 
 		const struct phase_wish *w, struct err *e);
 void phases_free(struct phases *p);
 
-/* How deep each one lies, and whether it crosses: for phases_make. 0 or -ENOMEM. */
-int phases_nest(struct phases *p, const struct run *r);
-
 #endif

@@ -6,6 +6,7 @@
  */
 #include "core/phase/phase_meter.h"
 
+#include "core/describe.h"
 #include "core/frame/derive.h"
 
 #include <errno.h>
@@ -43,13 +44,6 @@ struct metering {
 };
 
 /* ---- instants ---- */
-
-static int by_value(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
 
 static uint32_t instant_of(const struct node_course *c, double at)
 {
@@ -89,7 +83,7 @@ static int find_instants(struct metering *m, const struct run *r, const struct p
 		struct node_course *c = &m->node[i];
 		uint32_t n = 0;
 
-		qsort(c->at, c->n, sizeof *c->at, by_value);
+		sort_values(c->at, c->n);
 		for (uint32_t k = 0; k < c->n; k++)
 			if (!n || c->at[k] != c->at[n - 1])
 				c->at[n++] = c->at[k];

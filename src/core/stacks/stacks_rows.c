@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stacks_rows.c - what was sampled by function, line, library, kind of code, process and so on. */
-#include "core/phase/phase_inner.h"
+#include "core/phase/phase_nest.h"
 #include "core/stacks/stacks_part.h"
 #include "core/stacks/symbol.h"
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/stacks/waitkind.h"
 
+#include "core/stacks/stall.h"
+
+#include <stddef.h>
 #include <string.h>
 
 static const struct {
@@ -59,4 +62,73 @@ bool wait_kind_find(const char *name, enum wait_kind *out)
 			return true;
 		}
 	return false;
+}
+
+/* ---- why nothing goes on ---- */
+
+#define WITH "with gdb -p PID, or py-spy dump -p PID for Python."
+#define FIND "Find where " WITH
+
+static const struct {
+	const char *name, *words, *advice;
+} rows[] = {
+	[STALL_NONE] = { "none", "runs", "" },
+	[STALL_STOPPED] = { "stopped", "is stopped", "Resume it: kill -CONT PID." },
+	[STALL_LOCK] = { "lock", "waits for a lock held by another thread",
+			 "Find the holder: gdb -p PID, then thread apply all bt." },
+	[STALL_FILE_LOCK] = { "file_lock", "waits for a lock on a file",
+			      "Find the holder with lslocks; on a shared file system it may be on "
+			      "another node." },
+	[STALL_FIFO_WRITER] = { "fifo_writer", "waits for a FIFO that nobody writes",
+				"Start its writer, or check the path." },
+	[STALL_FIFO_READER] = { "fifo_reader", "waits for a FIFO that nobody reads",
+				"Start its reader, or check the path." },
+	[STALL_NETWORK] = { "network", "waits for the network",
+			    "Check that the server answers, and set a timeout." },
+	[STALL_CONNECTION] = { "connection", "waits for a connection",
+			       "Check that its clients started and know its address." },
+	[STALL_STORAGE] = { "storage", "waits for storage",
+			    "Check its file system; the server may not respond." },
+	[STALL_SEMAPHORE] = { "semaphore", "waits for a semaphore or a message queue",
+			      "Find who should release it with ipcs -p, and where it waits " WITH },
+	[STALL_LOCAL_SOCKET] = { "local_socket", "waits for another process (local socket)",
+				 "Check the process at the other end: ss -xp." },
+	[STALL_PIPE_WRITER] = { "pipe_writer", "waits for data from a pipe",
+				"Check the process that should write to it." },
+	[STALL_PIPE_READER] = { "pipe_reader", "waits for a reader of its pipe",
+				"Check the process that should read from it." },
+	[STALL_TERMINAL] = { "terminal", "waits for input from a terminal",
+			     "Redirect its input, for example </dev/null." },
+	[STALL_SIGNAL] = { "signal", "waits for a signal", FIND },
+	[STALL_EVENTS] = { "events", "waits for events (poll)", FIND },
+	[STALL_TIMER] = { "timer", "sleeps (timer)", "If this is unexpected, find where " WITH },
+	[STALL_THREAD] = { "thread", "waits for another thread", FIND },
+	[STALL_UNKNOWN] = { "unknown", "sleeps", FIND },
+	[STALL_CHILD] = { "child", "waits for a child", FIND },
+};
+_Static_assert(sizeof rows / sizeof rows[0] == STALL_NUMBER_OF, "a row for every kind");
+
+const char *stall_name(enum stall kind)
+{
+	return rows[kind].name;
+}
+
+const char *stall_words(enum stall kind)
+{
+	return rows[kind].words;
+}
+
+const char *stall_advice(const char *evidence)
+{
+	const char *found = NULL, *advice = "";
+
+	for (size_t i = STALL_STOPPED; i < STALL_NUMBER_OF; i++) {
+		const char *at = strstr(evidence, rows[i].words);
+
+		if (at && (!found || at < found)) {
+			found = at;
+			advice = rows[i].advice;
+		}
+	}
+	return advice;
 }

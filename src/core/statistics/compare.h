@@ -72,4 +72,15 @@ enum finding_of_two compare_finding(const struct compared *c, double p, double l
  * million, or not known. */
 uint32_t compare_repeats(double spread, double margin, double level);
 
+/* Two groups by the order of their values alone: no outlier weighs more than one value. */
+struct ranks {
+	double u; /* pairs in which b is more; those that are equal count half */
+	double p; /* Mann and Whitney 1947, two-sided: exact up to 20 values each that all differ,
+		   * else normal, with correction for ties and continuity */
+	double delta; /* Cliff 1993: P(b > a) - P(b < a), -1..1 */
+};
+
+/* Of a copy of each group, sorted. NAN where a group is empty. */
+struct ranks ranks_of(const double *a, uint32_t na, const double *b, uint32_t nb);
+
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/statistics/stats.h"
 
+#include "core/statistics/spread.h"
+
 #include <math.h>
 
 void stats_add(struct stats *st, double value, double seconds)
@@ -47,4 +49,29 @@ double stats_mean(const struct stats *st)
 	if (!st->n)
 		return NAN;
 	return st->weight > 0 ? st->weighted_sum / st->weight : st->sum / (double)st->n;
+}
+
+/* ---- values side by side ---- */
+
+struct spread spread_of(const double *value, uint32_t n)
+{
+	struct spread s = { 0, NAN, NAN, NAN, NAN, NAN, 0, 0 };
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (isnan(value[i]))
+			continue;
+		if (!s.n || value[i] < s.min) {
+			s.min = value[i];
+			s.least = i;
+		}
+		if (!s.n || value[i] > s.max) {
+			s.max = value[i];
+			s.most = i;
+		}
+		s.total = s.n++ ? s.total + value[i] : value[i];
+	}
+	s.mean = s.total / s.n;
+	if (s.n > 1 && s.min >= 0 && s.mean > 0)
+		s.imbalance = s.max / s.mean - 1;
+	return s;
 }

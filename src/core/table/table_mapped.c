@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/clock.h"
+#include "core/frame/rate.h"
 
 #include <errno.h>
 #include <float.h>
@@ -84,11 +85,12 @@ static bool sum_counters(const struct mapped *w, const struct map_input *in, dou
 
 static bool read_counter(const struct mapped *w, struct map_input *in)
 {
-	double sum, before = in->before;
-	bool any = sum_counters(w, in, &sum), known = in->before_known;
+	double sum, rise;
+	bool any = sum_counters(w, in, &sum);
 
-	in->known = any && (in->how == MAP_COUNTER || (known && sum >= before));
-	in->value = in->how == MAP_COUNTER ? sum : sum - before;
+	rise = in->before_known ? counter_rise_of(in->before, sum) : (double)NAN;
+	in->known = any && (in->how == MAP_COUNTER || !isnan(rise));
+	in->value = in->how == MAP_COUNTER ? sum : rise;
 	if (any) {
 		in->before = sum;
 		in->before_known = true;

@@ -6,8 +6,31 @@
 #ifndef SONDE_CORE_TABLE_TABLE_SERIES_H
 #define SONDE_CORE_TABLE_TABLE_SERIES_H
 
+#include "core/frame/derive.h"
 #include "core/frame/frame_table.h"
-#include "core/frame/frame_window.h"
+#include "core/statistics/stats.h"
+
+/* Instants gathered into windows of time: a time-weighted mean, minimum and maximum.
+ *
+ * A reading belongs to the window in which it was made and weighs as long as it stands for (a rate:
+ * its interval; else the time since the row before it). Windows begin at the selection's from. */
+struct node_window {
+	uint32_t first, last; /* cells with values in the open window, linked by next */
+	int64_t index;        /* of the open window */
+};
+
+struct window {
+	struct derive *derive;
+	double every_s;
+	struct stats *stats; /* [ncells] */
+	uint32_t *next;      /* [ncells] */
+	struct node_window *node;
+	struct instant in; /* read, but not yet in a window */
+	bool held;
+	uint32_t *cell; /* of the instant that is given, and its value, min, max, stands */
+	double *value;
+	uint32_t cap;
+};
 
 struct series {
 	struct derive derive;

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * phase_inner.h - the innermost phase of a node at a time: looked up, however many there are.
+ * phase_nest.h - how the phases of a node lie in each other: how deep, and which is the innermost
+ * at a time.
  *
  * Innermost is the deepest of those that have begun and not ended; of equally deep ones the last
  * in order of phases.phase. {0} is empty and safe to free.
  */
-#ifndef SONDE_CORE_PHASE_PHASE_INNER_H
-#define SONDE_CORE_PHASE_PHASE_INNER_H
+#ifndef SONDE_CORE_PHASE_PHASE_NEST_H
+#define SONDE_CORE_PHASE_PHASE_NEST_H
 
 #include "core/phase/phase.h"
+
+/* How deep each one lies, and whether it crosses: for phases_make. 0 or -ENOMEM. */
+int phases_nest(struct phases *p, const struct run *r);
 
 struct phase_inner {
 	struct phase_step *step; /* a node's are side by side, in order of time */

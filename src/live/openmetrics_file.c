@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "live/textfile.h"
+#include "live/openmetrics_file.h"
 
 #include "base/clock.h"
 #include "live/exposition.h"
@@ -59,7 +59,7 @@ static int cannot(const char *path, int rc, struct err *e)
 		       rc == -EEXIST ? "it is not a regular file" : strerror(-rc));
 }
 
-int textfile_try(const char *file, struct err *e)
+int openmetrics_file_try(const char *file, struct err *e)
 {
 	struct stat before;
 	char *temporary;
@@ -107,7 +107,7 @@ static void file_remove(const char *path, const struct stat *ours)
 		unlink(path);
 }
 
-static bool is_over(const struct textfile *t, const struct follow *f)
+static bool is_over(const struct openmetrics_file *t, const struct follow *f)
 {
 	for (uint32_t i = 0; i < follow_count(f); i++) {
 		const struct follow_node *n = follow_node(f, i);
@@ -120,14 +120,14 @@ static bool is_over(const struct textfile *t, const struct follow *f)
 }
 
 /* Until it is time to look again; whether the recorder ended meanwhile. */
-static bool sleep_or_end(const struct textfile *t)
+static bool sleep_or_end(const struct openmetrics_file *t)
 {
 	struct pollfd p = { .fd = t->ended, .events = POLLIN };
 
 	return poll(&p, 1, LOOK_MS) > 0 && p.revents;
 }
 
-static int update(const struct textfile *t, const struct follow *f, struct bytes *text,
+static int update(const struct openmetrics_file *t, const struct follow *f, struct bytes *text,
 		  struct stat *ours)
 {
 	const struct exposition_run run = { f, t->directory, t->only };
@@ -136,7 +136,7 @@ static int update(const struct textfile *t, const struct follow *f, struct bytes
 	return rc ? rc : file_replace(t->file, text, ours);
 }
 
-int textfile_follow(const struct textfile *t, struct err *e)
+int openmetrics_file_follow(const struct openmetrics_file *t, struct err *e)
 {
 	struct stat ours = { 0 };
 	struct bytes text = { 0 };

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * textfile.h - keeps a file of a textfile collector up to date while one recording grows.
+ * openmetrics_file.h - keeps a file of a textfile collector up to date while one recording grows.
  *
  * The file is always whole: written beside its place, then renamed. An existing file's mode is
  * kept, so that whoever wants others to read it makes it before; a new one is private (0600). It is
  * removed at the end, unless another has taken its place: what stays behind would be told for ever.
  */
-#ifndef SONDE_LIVE_TEXTFILE_H
-#define SONDE_LIVE_TEXTFILE_H
+#ifndef SONDE_LIVE_OPENMETRICS_FILE_H
+#define SONDE_LIVE_OPENMETRICS_FILE_H
 
 #include "base/err.h"
 
 #include <stdint.h>
 #include <sys/types.h>
 
-struct textfile {
+struct openmetrics_file {
 	const char *file;      /* what is written */
 	const char *directory; /* of the recording; absolute, since it is a label */
 	const char *only;      /* the recording's .sonde file */
@@ -27,8 +27,8 @@ struct textfile {
 };
 
 /* Can file be written now? Nothing is left of the trial. 0, or -errno with a sentence. */
-int textfile_try(const char *file, struct err *e);
+int openmetrics_file_try(const char *file, struct err *e);
 /* Until the recording ends. 0, or -errno with a sentence when that cannot be read. */
-int textfile_follow(const struct textfile *t, struct err *e);
+int openmetrics_file_follow(const struct openmetrics_file *t, struct err *e);
 
 #endif

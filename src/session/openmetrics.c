@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "session/textfile.h"
+#include "session/openmetrics.h"
 
 #include "base/clock.h"
 #include "base/descriptors.h"
 #include "base/orphan.h"
 #include "console/say.h"
-#include "live/textfile.h"
+#include "live/openmetrics_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,18 +20,18 @@ static void say_it(const char *sentence)
 	say("--openmetrics: %s", sentence);
 }
 
-void textfile_check(const char *file)
+void openmetrics_check(const char *file)
 {
 	struct err e = { "" };
 
-	if (textfile_try(file, &e))
+	if (openmetrics_file_try(file, &e))
 		say_it(e.text);
 }
 
 static _Noreturn void be_follower(const struct recording_plan *p, const char *name, pid_t recorder,
 				  int ended)
 {
-	const struct textfile t = {
+	const struct openmetrics_file t = {
 		.file = p->o->openmetrics,
 		.directory = recording_absolute(p),
 		.only = name,
@@ -45,13 +45,13 @@ static _Noreturn void be_follower(const struct recording_plan *p, const char *na
 	prctl(PR_SET_NAME, "sonde-textfile");
 	descriptors_close(3, ended);
 	descriptors_null(STDERR_FILENO);
-	if (textfile_follow(&t, &e))
+	if (openmetrics_file_follow(&t, &e))
 		say_it(e.text);
 	_exit(0);
 }
 
 /* The pipe's other end stays open in the recorder, for as long as that lives. */
-void textfile_start(const void *plan, const char *name)
+void openmetrics_start(const void *plan, const char *name)
 {
 	pid_t recorder = getpid();
 	int ends[2], forked;
