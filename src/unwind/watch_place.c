@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "unwind/jit.h"
 #include "unwind/work.h"
-#include "waits/futex.h"
 #include "waits/memory.h"
+#include "waits/object.h"
 
 #include <errno.h>
 #include <stdio.h>
