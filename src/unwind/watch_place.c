@@ -2,7 +2,7 @@
 #include "unwind/watch_place.h"
 
 #include "base/clock.h"
-#include "unwind/jit.h"
+#include "unwind/names.h"
 #include "unwind/work.h"
 #include "waits/memory.h"
 #include "waits/object.h"

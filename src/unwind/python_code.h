@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * python_part.h - what the files of unwind/python.h share. Nobody outside includes this.
+ * python_code.h - code objects of Python, remembered: their names and files cost ten reads each.
+ *
+ * What is remembered counts only if the object still has the same texts and the same table of
+ * lines, byte by byte: another one may have taken its place. All of that is one reading.
  */
-#ifndef SONDE_UNWIND_PYTHON_PART_H
-#define SONDE_UNWIND_PYTHON_PART_H
+#ifndef SONDE_UNWIND_PYTHON_CODE_H
+#define SONDE_UNWIND_PYTHON_CODE_H
 
 #include "unwind/python.h"
 
@@ -31,7 +34,7 @@ static inline uint64_t python_word(const uint8_t *raw, size_t at)
 	return v;
 }
 
-/* Of a str object; false: it is none. */
+/* Of a str object; false: it is none. In python.c. */
 bool python_text(const struct python *p, uint64_t at, char out[PYTHON_TEXT]);
 enum { PYTHON_FRAME_BYTES = 128 }; /* at least what comes before a frame's values */
 
