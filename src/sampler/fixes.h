@@ -6,9 +6,10 @@
  * the sources. What failed has no fix for an administrator but one that fits the very reason; a
  * metric that is unsupported has no other fix at all.
  */
-#ifndef SONDE_SAMPLER_TREE_FIXES_H
-#define SONDE_SAMPLER_TREE_FIXES_H
+#ifndef SONDE_SAMPLER_FIXES_H
+#define SONDE_SAMPLER_FIXES_H
 
+#include "core/sample.h"
 #include "source/source.h"
 
 struct fix {
@@ -25,5 +26,12 @@ void fixes_say_source(struct sample *s, const struct source *k, enum state state
 		      const char *reason);
 /* Of the metrics that the events in the sample refuse. */
 void fixes_say_metrics(struct sample *s);
+
+/*
+ * Says what a sample had no room for: of each kind how many, and the first of them.
+ */
+
+/* As metadata source.NAME of the source that would have told of them, as a source that failed. */
+void left_out_say(struct sample *s);
 
 #endif
