@@ -9,9 +9,8 @@
 #include "job/identity.h"
 #include "job/scheduler/scheduler_say.h"
 #include "sampler/fixes.h"
-#include "sampler/tree/connector.h"
+#include "sampler/tree/dump.h"
 #include "sampler/tree/exits.h"
-#include "sampler/tree/iterator.h"
 #include "sampler/tree/reading.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tree_peak.c - the most memory that the job held at a time, as far as samples and the kernel's own
+/* peak.c - the most memory that the job held at a time, as far as samples and the kernel's own
  * high-water marks tell; and whether that is a lower bound. */
 #include "sampler/tree/tree_state.h"
 

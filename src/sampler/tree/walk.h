@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pages.h - how much memory of a large process is its own, estimated from some of its pages.
+ * walk.h - how much memory of a large process is its own, estimated from some of its pages.
  *
  * A walk of all page tables (smaps_rollup) takes 11 us a MiB and holds the lock that the job's own
  * mmap needs. So the entries of some pages, evenly spread over the address space, are read from
@@ -10,16 +10,19 @@
  * program that forked. It knows no process table. Huge pages of hugetlbfs, which no resident set
  * has, are left out.
  */
-#ifndef SONDE_SAMPLER_TREE_PAGES_H
-#define SONDE_SAMPLER_TREE_PAGES_H
+#ifndef SONDE_SAMPLER_TREE_WALK_H
+#define SONDE_SAMPLER_TREE_WALK_H
 
 #include "base/random.h"
 #include "base/root.h"
+#include "sampler/tree/table.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+struct tree;
 
 enum { PAGES_SHARES = 16, PAGES_AREAS_MAX = 16384, PAGES_TEXT = 65536, PAGES_KEYS = 4096 };
 
@@ -51,14 +54,9 @@ struct pages_of {
 	uint64_t family; /* the same in those that forked, another one after exec */
 	unsigned reads;  /* entries that are read */
 };
-/* 0, or -errno: -EACCES when it is another user's, -E2BIG when it has too many areas. */
-int pages_take(struct pages *g, const struct root *proc, const struct pages_of *p,
-	       struct pages_estimate *out);
-
-/* Share out what several have: begin, add each estimate, then ask for each. */
-void pages_share_begin(struct pages *g);
-void pages_share_add(struct pages *g, const struct pages_estimate *x);
-/* Its own, and its part of what it has with others. */
-int64_t pages_proportional(const struct pages *g, const struct pages_estimate *x);
+void walk_step(struct tree *t);
+/* Memory has changed since it was walked. */
+bool walk_is_outdated(const struct tree *t, const struct process *p);
+bool walk_is_old(const struct tree *t, const struct process *p);
 
 #endif

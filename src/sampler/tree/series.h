@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * commands.h - totals of ended processes by command name; bounded, whatever the job starts.
+ * series.h - totals of ended processes by command name; bounded, whatever the job starts.
  *
  * At most COMMANDS_MAX names have a row of their own; all further names share the row "(other)".
  * Scripts that come when half of the rows are taken count as their interpreter.
  */
-#ifndef SONDE_SAMPLER_TREE_COMMANDS_H
-#define SONDE_SAMPLER_TREE_COMMANDS_H
+#ifndef SONDE_SAMPLER_TREE_SERIES_H
+#define SONDE_SAMPLER_TREE_SERIES_H
 
 #include "core/sample.h"
+#include "sampler/tree/table.h"
+
+struct tree;
 
 enum { COMMANDS_MAX = 256, COMMAND_NAME = 48 };
 
@@ -32,8 +35,8 @@ struct command_use {
 	bool io_known;
 };
 
-void commands_add(struct commands *c, const struct command_use *use);
-/* Put every row's totals; rows that are new become instances and series. */
-void commands_put(struct commands *c, struct sample *s);
+void series_put(struct tree *t, struct sample *s);
+void series_ended(struct tree *t, struct process *p, int64_t at_ns);
+void series_last(struct tree *t);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tree_sums.c - what the processes of the job used together, the ended ones included. */
+/* sums.c - what the processes of the job used together, the ended ones included. */
 #include "sampler/tree/tree_state.h"
 
 #include "base/clock.h"

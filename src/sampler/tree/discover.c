@@ -1,19 +1,202 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tree_discover.c - the job's processes found in /proc: at attach, after lost records, or always
+/* discover.c - the job's processes found in /proc: at attach, after lost records, or always
  * when exit records are not permitted. Then the pids given out since the last sample are looked at.
  */
-#include "sampler/tree/tree_state.h"
-
 #include "base/clock.h"
 #include "base/reserve.h"
 #include "base/text/number.h"
+#include "sampler/tree/tree_state.h"
+#include "source/kept.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
+
+/*
+ * The most that the job can have started, where not every birth was seen.
+ *
+ * The kernel counts what was started on the whole machine, threads included. Of a pid namespace it
+ * tells the last pid that was given out: less in a container, but the numbers begin again at
+ * pid_max, and whether once or twice is only certain when there were fewer starts than numbers.
+ *
+ * And the most that exit records can have above what the kernel charged: what interrupts and a
+ * hypervisor took meanwhile, on all CPUs.
+ */
+
+enum { PIDS_RESERVED = 300 }; /* where the numbers begin again (the kernel's RESERVED_PIDS) */
+
+/* irq, softirq and steal of the first line; -1: not told. */
+static int64_t taken_ticks(const char *text)
+{
+	enum { IRQ = 5, STEAL = 7 };
+	const char *p = number_find_line(text, "cpu ");
+	int64_t v, sum = 0;
+
+	for (int i = 0; i <= STEAL; i++) {
+		if (!p || !number_i64(&p, &v) || v < 0)
+			return -1;
+		if (i >= IRQ)
+			number_add(&sum, v);
+	}
+	return sum;
+}
+
+/* Processes and threads that the machine has started, and ticks that were taken; -1: not told. */
+static int64_t machine_counts(const struct root *proc, int64_t *taken)
+{
+	struct kept stat = { 0 };
+	int64_t forks = -1;
+	const char *p;
+
+	*taken = -1;
+	if (!kept_open(&stat, proc, "stat", 0, NULL)) {
+		p = number_find_line(stat.text, "processes ");
+		if (!p || !number_i64(&p, &forks))
+			forks = -1;
+		*taken = taken_ticks(stat.text);
+	}
+	kept_close(&stat);
+	return forks;
+}
+
+static int64_t last_pid(const struct tree *t)
+{
+	char buf[128];
+	pid_t last;
+
+	if (t->loadavg <= 0 || file_reread(t->loadavg, buf, sizeof buf) <= 0 ||
+	    proc_last_pid_parse(buf, &last))
+		return -1;
+	return last;
+}
+
+static int64_t pid_max(const struct root *proc)
+{
+	char buf[32];
+	const char *p = buf;
+	int64_t max = 0;
+
+	if (root_read(proc, "sys/kernel/pid_max", buf, sizeof buf) > 0)
+		number_i64(&p, &max);
+	return max;
+}
+
+static void bound_begin(struct tree *t)
+{
+	t->forks_before = machine_counts(t->reading.proc, &t->taken_before);
+	t->taken_ns = -1;
+	t->pid_before = last_pid(t);
+	t->started_at_most = -1;
+}
+
+void bound_end(struct tree *t)
+{
+	int64_t taken, forks = machine_counts(t->reading.proc, &taken), last = last_pid(t);
+	int64_t numbers = pid_max(t->reading.proc) - PIDS_RESERVED;
+
+	if (t->taken_before >= 0 && taken >= t->taken_before)
+		t->taken_ns = (taken - t->taken_before) * t->reading.tick_ns;
+	if (t->forks_before < 0 || forks < t->forks_before)
+		return;
+	t->started_at_most = forks - t->forks_before;
+	if (t->pid_before < 0 || last < 0 || t->started_at_most >= numbers)
+		return;
+	last -= t->pid_before;
+	if (last < 0)
+		last += numbers;
+	if (last < t->started_at_most)
+		t->started_at_most = last;
+}
+
+/*
+ * Exit records where they cost the job too much: the events that every task
+ * inherits take 0.3 to 0.5 us of each context switch (Linux 6.18), a third of what passing a byte
+ * through a pipe takes, and 2.6 us a CPU of each process start. A job that does so much of it is
+ * followed by the proc connector instead, which takes nothing of a switch; and where that is not
+ * permitted, for switches, by its new pids.
+ */
+
+enum {
+	SWITCHES_PER_S = 10000, /* of one thread: half a per cent of it */
+	SWITCHES_LEAST = 2000,  /* and it has gone on for a while */
+	SWITCHES_SEEM = 100,    /* these are looked at again in the next sample */
+	SWITCHES_MS = 10,
+	STARTS_PER_S = 5000, /* times the CPUs: 1.3 % of a core */
+	STARTS_MS = 500,
+};
+
+static void cheaper_init(struct tree *t, bool may)
+{
+	t->cheaper = (struct cheaper){ .may = may, .started_ns = t->now_ns };
+}
+
+void cheaper_note(struct tree *t, int64_t switches, int64_t ns)
+{
+	if (switches < SWITCHES_SEEM || switches < ns / (NS_PER_S / SWITCHES_PER_S))
+		return;
+	t->cheaper.seems = t->exits && t->cheaper.may;
+	if (switches >= SWITCHES_LEAST && ns >= SWITCHES_MS * NS_PER_MS)
+		t->cheaper.wanted = true;
+}
+
+static bool starts_many(struct tree *t)
+{
+	struct cheaper *c = &t->cheaper;
+	int64_t ns = t->now_ns - c->started_ns, starts = t->started - c->started;
+
+	if (ns < STARTS_MS * NS_PER_MS)
+		return false;
+	c->started_ns = t->now_ns;
+	c->started = t->started;
+	return starts * (int64_t)exits_cpus(t->exits) > ns / (NS_PER_S / STARTS_PER_S);
+}
+
+/* What the records tell until now, and the connector's from then on. */
+static void change_over(struct tree *t, const char *why)
+{
+	const struct timespec written = { .tv_nsec = NS_PER_MS / 2 };
+	char text[160];
+
+	t->cheaper.since_ns = clock_mono_ns();
+	nanosleep(&written, NULL);
+	starts_drain(t, t->cheaper.since_ns);
+	exits_close(t->exits);
+	t->exits = NULL;
+	for (int again = 0; again < 2; again++)
+		starts_end_the_ended(t);
+	t->rescan = tree_has_events(t);
+	t->lost_records += !tree_has_events(t);
+	unwaited_changed(t);
+	snprintf(text, sizeof text, "used until %s", why);
+	sample_meta_text(t->sample, "mechanism.exit_records", text);
+}
+
+void cheaper_step(struct tree *t)
+{
+	struct cheaper *c = &t->cheaper;
+	struct err e = { "" };
+	bool starts;
+	int bad;
+
+	if (!c->may || !t->exits)
+		return;
+	starts = starts_many(t);
+	if (!c->wanted && !starts)
+		return;
+	c->may = false;
+	bad = connector_open(&t->connector, &e);
+	discover_say(t, "mechanism.connector", bad, e.text);
+	if (bad && !c->wanted)
+		return;
+	if (bad)
+		discover_say(t, "mechanism.new_pids", 0, "");
+	change_over(t, c->wanted ? "the job switched tasks too often for them"
+				 : "the job started processes too often for them");
+}
 
 enum {
 	ATTACH_TASKS_MAX = 256,
