@@ -18,8 +18,8 @@
 #include "source/source.h"
 
 /*
- * Notices that the machine was suspended: then the clock of samples stands still, and
- * the one that counts from the boot goes on.
+ * Notices that the machine was suspended: then the clock of samples stands still, and the one that
+ * counts from the boot goes on.
  *
  * Rates and durations are by the former, so that they are right without the time of the suspend.
  */

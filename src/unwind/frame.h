@@ -97,8 +97,7 @@ enum step frame_step(struct rows *rows, struct module *m, uint32_t number, uint6
 enum step frame_step_by_pointer(struct registers *r, const struct stack_copy *stack);
 
 /*
- * From the innermost frame of a stack to the outermost, by whatever finds a frame's
- * caller.
+ * From the innermost frame of a stack to the outermost, by whatever finds a frame's caller.
  */
 
 struct walker {

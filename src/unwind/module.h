@@ -75,8 +75,7 @@ bool module_seen_parse(struct module_seen *seen, char rights[5], const char *lin
 bool module_address(const struct module *m, uint64_t offset, uint64_t *address);
 
 /*
- * Where the functions of a module begin, by its tables of unwinding: also of one without
- * symbols.
+ * Where the functions of a module begin, by its tables of unwinding: also of one without symbols.
  */
 
 /* What is remembered of one module. {0} is nothing yet; the module must stay as it is. */

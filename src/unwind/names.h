@@ -55,8 +55,8 @@ bool names_busy(struct names *n);
 char *name_demangle(const char *symbol);
 
 /*
- * Names of places in code at once, remembered for those that come often. For the thread
- * that finds callers alone: it reads the same handles, and makes it wait.
+ * Names of places in code at once, remembered for those that come often. For the thread that finds
+ * callers alone: it reads the same handles, and makes it wait.
  */
 
 enum { LOOKUP_NAMED = 1 << 14 };
@@ -75,8 +75,8 @@ struct lookup {
 const struct named *lookup_name(struct lookup *l, const struct place *p);
 
 /*
- * Names of code that a program makes while it runs: /tmp/perf-PID.map, which interpreters
- * and runtimes write.
+ * Names of code that a program makes while it runs: /tmp/perf-PID.map, which interpreters and
+ * runtimes write.
  *
  * Anyone may put a file there: it counts only if it is a regular file of the process's own user. It
  * is hostile all the same, read as it grows, and bounded.

@@ -113,11 +113,11 @@ void bound_end(struct tree *t)
 }
 
 /*
- * Exit records where they cost the job too much: the events that every task
- * inherits take 0.3 to 0.5 us of each context switch (Linux 6.18), a third of what passing a byte
- * through a pipe takes, and 2.6 us a CPU of each process start. A job that does so much of it is
- * followed by the proc connector instead, which takes nothing of a switch; and where that is not
- * permitted, for switches, by its new pids.
+ * Exit records where they cost the job too much: the events that every task inherits take 0.3 to
+ * 0.5 us of each context switch (Linux 6.18), a third of what passing a byte through a pipe takes,
+ * and 2.6 us a CPU of each process start. A job that does so much of it is followed by the proc
+ * connector instead, which takes nothing of a switch; and where that is not permitted, for
+ * switches, by its new pids.
  */
 
 enum {

@@ -20,12 +20,12 @@ static void io_add(struct proc_io *to, const struct proc_io *io, int sign)
 }
 
 /*
- * Children that nobody waits for. Who ignores SIGCHLD, or has set SA_NOCLDWAIT,
- * is given neither their CPU time nor what they read and wrote: the kernel forgets both at their
- * end. The first is told by /proc/PID/status (SigIgn). The second is not, but by what follows: a
- * child is gone, and its parent was given none of its page faults, of which each program has some.
- * One that waits for some of its children was given less than the one had that is gone. In the end
- * exit records tell, if they have more than was waited for.
+ * Children that nobody waits for. Who ignores SIGCHLD, or has set SA_NOCLDWAIT, is given neither
+ * their CPU time nor what they read and wrote: the kernel forgets both at their end. The first is
+ * told by /proc/PID/status (SigIgn). The second is not, but by what follows: a child is gone, and
+ * its parent was given none of its page faults, of which each program has some. One that waits for
+ * some of its children was given less than the one had that is gone. In the end exit records tell,
+ * if they have more than was waited for.
  */
 
 enum {

@@ -158,10 +158,10 @@ static void threads_note(struct thread *row, struct process *p, const struct thr
 }
 
 /*
- * The threads of the job, looked at in rounds: each file that is opened, read and
- * closed costs the kernel 5 to 15 us, and there may be hundreds of threads. So a round takes the
- * processes that ran since the last one, some threads in each sample, within a small share of one
- * core; what they add up to is put when it is over.
+ * The threads of the job, looked at in rounds: each file that is opened, read and closed costs the
+ * kernel 5 to 15 us, and there may be hundreds of threads. So a round takes the processes that ran
+ * since the last one, some threads in each sample, within a small share of one core; what they add
+ * up to is put when it is over.
  */
 
 enum {
