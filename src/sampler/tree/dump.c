@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tree_dump.c - the task iterator as a second way to read processes: all threads of the machine at
+/* dump.c - the task iterator as a second way to read processes: all threads of the machine at
  * 0.9 us each, where the files of a process that ran take 8 us. So it is used for thousands of
  * active processes, and not for a few on a large machine.
  *

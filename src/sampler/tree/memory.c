@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tree_memory.c - memory that no resident set has: huge pages of hugetlbfs, which the kernel counts
+/* memory.c - memory that no resident set has: huge pages of hugetlbfs, which the kernel counts
  * apart (HugetlbPages of /proc/PID/status), and files in memory that no process maps; and what each
  * of several resident sets has, since the processes run in the same memory. */
 #include "sampler/tree/memory.h"

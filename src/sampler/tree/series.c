@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tree_series.c - what of the tree becomes series and instances, and what only its command's
+/* series.c - what of the tree becomes series and instances, and what only its command's
  * totals. */
 #include "sampler/tree/series.h"
 

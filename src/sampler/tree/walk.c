@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tree_walk.c - PSS and USS within a budget: a walk of page tables costs the job, too, since it
+/* walk.c - PSS and USS within a budget: a walk of page tables costs the job, too, since it
  * holds the lock that mmap needs. A process is walked again only when its memory has changed. */
 #include "sampler/tree/walk.h"
 
