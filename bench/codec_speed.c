@@ -27,7 +27,7 @@
 #include "core/value.h"
 #include "matrix.h"
 #include "recording/block.h"
-#include "recording/chunk_read.h"
+#include "recording/chunk.h"
 #include "recording/format.h"
 #include "recording/seal.h"
 #include "recording/tail.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* decode_alone DIR: what reading cannot do without. Opens every recording of a directory in turn
  * and decodes every block, all checks on, and nothing else; prints the values. */
-#include "recording/column.h"
+#include "recording/chunk.h"
 #include "recording/file.h"
 
 #include <dirent.h>

@@ -10,9 +10,9 @@
 #include "recording/join.h"
 #include "session/choose.h"
 #include "source/procfile.h"
-#include "waits/cycle.h"
 #include "waits/look.h"
 #include "waits/say.h"
+#include "waits/wait.h"
 
 #include <ctype.h>
 #include <errno.h>

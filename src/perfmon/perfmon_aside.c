@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/text/number.h"
-#include "sampler/tree/members_find.h"
+#include "sampler/tree/members.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * block.h - the frame around everything in a .sonde file, and how to find the next good one.
+ * block.h - what .sonde files are made of: blocks, the sections in them, and the head that comes
+ * first.
  *
- * magic u32, crc32c u32, type u16, version u16, sequence u32, length u32, reserved u32, payload.
- * The checksum covers all that follows it, so a flipped type or length cannot pass. It knows no
- * payload.
+ * A block is: magic u32, crc32c u32, type u16, version u16, sequence u32, length u32, reserved u32,
+ * payload. The checksum covers all that follows it, so a flipped type or length cannot pass, and
+ * the next good block is found behind damage.
  */
 #ifndef SONDE_RECORDING_BLOCK_H
 #define SONDE_RECORDING_BLOCK_H
@@ -43,5 +44,65 @@ void blocks_free(struct blocks *s);
 int blocks_next(struct blocks *s, struct block *b);
 /* The block at an offset known to hold one. 1, or 0 when it is not a longer there, or -ENOMEM. */
 int blocks_at(struct blocks *s, uint64_t offset, struct block *b);
+
+/*
+ * Bytes inside a block, compressed when that makes them smaller.
+ *
+ * varint raw size, varint stored size, bytes: zstd frames, or the bytes themselves when the sizes
+ * are equal. The compressor lives in memory reserved at its start and never allocates.
+ */
+
+struct compressor {
+	void *memory; /* reserved; holds the zstd context */
+	size_t size;
+	struct ZSTD_CCtx_s *zstd; /* NULL until the first section */
+	const void *set;          /* the parameters that it has */
+};
+
+int compressor_init(struct compressor *c); /* 0 or -ENOMEM */
+void compressor_free(struct compressor *c);
+void section_put(struct bytes *out, struct compressor *c, const uint8_t *raw, size_t n);
+/* The same for texts: smaller by a third, in ten times the time. */
+void section_put_texts(struct bytes *out, struct compressor *c, const uint8_t *raw, size_t n);
+/* The same for bytes of which only the first `coded` are skewed. What is behind is searched for
+ * what comes again, but not given a Huffman code, which costs more than all the rest of it. */
+void section_put_mixed(struct bytes *out, struct compressor *c, const uint8_t *raw, size_t n,
+		       size_t coded);
+
+struct expander {
+	struct ZSTD_DCtx_s *zstd;
+};
+int expander_init(struct expander *x); /* 0 or -ENOMEM */
+void expander_free(struct expander *x);
+/* Read a section's raw bytes (at most max) into raw, which grows, with SECTION_BEHIND zeros behind
+ * them. 0, -EBADMSG or -ENOMEM. */
+enum { SECTION_BEHIND = 8 };
+int section_get(struct scan *in, struct expander *x, size_t max, struct bytes *raw);
+
+/*
+ * Who made a recording and when: the first block of a .sonde and of a .tail file.
+ *
+ * Both files of a recording carry the same id, so that a tail is never read with a stranger's
+ * blocks.
+ */
+
+/* HEAD_MAX: of a payload; a later Sonde may append up to there. */
+enum { HEAD_ID = 16, HEAD_HOST = 256, HEAD_PROGRAM = 32, HEAD_MAX = 1000 };
+
+struct head {
+	uint8_t id[HEAD_ID];        /* random */
+	int64_t utc_ns, mono_ns;    /* when it was made */
+	uint32_t slot;              /* bytes of a .tail's slot; 0 in a .sonde */
+	char host[HEAD_HOST];       /* node 1 */
+	char program[HEAD_PROGRAM]; /* version of Sonde that wrote it; "": it did not say */
+	uint32_t draft;             /* of version 0; 0: it did not say */
+};
+
+/* Append the payload. */
+void head_put(struct bytes *out, const struct head *h);
+bool head_get(struct scan in, struct head *h); /* false when it is malformed */
+/* The head that a file begins with: the type of its block, and the version of that; 0: there is
+ * none. */
+uint16_t head_read(int fd, struct head *h, uint16_t *version);
 
 #endif

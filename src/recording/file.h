@@ -10,8 +10,7 @@
 
 #include "base/err.h"
 #include "recording/block.h"
-#include "recording/chunk_read.h"
-#include "recording/head.h"
+#include "recording/chunk.h"
 #include "recording/record.h"
 
 struct file_chunk {

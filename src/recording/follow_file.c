@@ -17,9 +17,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Expanded events: as recording/file.c bounds them. */
-enum { EVENTS_LEAST = 512 << 10, EVENTS_RATIO = 64 };
-
 /* What of the tail is of use now. */
 struct newest {
 	int fd; /* -1: there is no tail, or it is a stranger's */
@@ -66,17 +63,12 @@ static bool read_at(int fd, void *to, size_t n, uint64_t at)
 	return got == (ssize_t)n;
 }
 
-/* The head that a file begins with, of a type of block. */
-static bool head_read(int fd, uint16_t type, struct head *h)
+/* The head that a file begins with, in a block of this type. */
+static bool head_of(int fd, uint16_t type, struct head *h)
 {
-	uint8_t data[BLOCK_HEADER + HEAD_MAX];
-	ssize_t n = pread(fd, data, sizeof data, 0);
-	struct block b;
+	uint16_t version;
 
-	if (n < 0 || !block_parse(&b, data, (size_t)n) || b.type != type ||
-	    b.version > FORMAT_VERSION)
-		return false;
-	return head_get((struct scan){ .at = b.payload, .end = b.payload + b.length }, h);
+	return head_read(fd, h, &version) == type && version <= FORMAT_VERSION;
 }
 
 /* ---- values ---- */
@@ -207,23 +199,17 @@ static int records_take(struct follow *f, struct follow_file *x, struct scan *in
 	return rc;
 }
 
-size_t follow_events_max(uint32_t length)
-{
-	return EVENTS_LEAST + (size_t)length * EVENTS_RATIO;
-}
-
 /* What a block says of open series is older than what the tail says of a later generation. */
 static int events_take(struct follow *f, struct follow_file *x, const struct block *b)
 {
-	struct scan in = { .at = b->payload, .end = b->payload + b->length };
-	uint64_t generation = scan_varint(&in);
-	int rc = section_get(&in, &f->chunk.expander, follow_events_max(b->length), &f->events);
+	uint64_t generation;
+	int rc = file_events(b, &f->chunk.expander, &generation, &f->events);
+	struct scan in = { .at = f->events.data, .end = f->events.data + f->events.len };
 
 	if (rc)
 		return rc;
 	if (generation > x->sealed && generation <= UINT32_MAX)
 		x->sealed = (uint32_t)generation;
-	in = (struct scan){ .at = f->events.data, .end = f->events.data + f->events.len };
 	x->late = generation < x->generation;
 	rc = records_take(f, x, &in);
 	x->late = false;
@@ -294,7 +280,7 @@ static void sonde_check(struct follow_file *x, int fd, const struct stat *st)
 	if (x->have_head && st->st_ino == x->st.st_ino && st->st_dev == x->st.st_dev &&
 	    st->st_size >= x->st.st_size && same_time(st, &x->st))
 		return;
-	good = head_read(fd, BLOCK_HEAD, &h);
+	good = head_of(fd, BLOCK_HEAD, &h);
 	if (x->have_head &&
 	    (good ? memcmp(h.id, x->head.id, HEAD_ID) != 0 : (uint64_t)st->st_size < x->at)) {
 		follow_file_reset(x);
@@ -404,7 +390,7 @@ static void tail_look(struct follow *f, struct follow_file *x, struct newest *t)
 	struct head h;
 
 	t->generation = 0;
-	if (t->fd < 0 || !head_read(t->fd, BLOCK_TAIL, &h) || h.slot > TAIL_SLOT_MAX ||
+	if (t->fd < 0 || !head_of(t->fd, BLOCK_TAIL, &h) || h.slot > TAIL_SLOT_MAX ||
 	    (x->have_head && memcmp(h.id, x->head.id, HEAD_ID)))
 		return;
 	t->slot = h.slot;

@@ -8,9 +8,10 @@
 
 #include "base/idmap.h"
 #include "base/pool.h"
-#include "recording/chunk_read.h"
+#include "recording/block.h"
+#include "recording/chunk.h"
+#include "recording/file.h"
 #include "recording/follow.h"
-#include "recording/head.h"
 #include "recording/record.h"
 #include "recording/rows.h"
 
@@ -69,11 +70,6 @@ struct follow {
 void follow_file_reset(struct follow_file *x);
 /* Read what was added. 0 or -ENOMEM; all else is said in x->node. */
 int follow_file_poll(struct follow *f, struct follow_file *x);
-
-/* What a block says of what it changes at most: section_get's limit. */
-size_t follow_events_max(uint32_t length);
-/* follow_at of one recording. 0 or -ENOMEM. */
-int follow_file_at(struct follow *f, struct follow_file *x, int64_t utc_ns);
 
 /* Take one record. 0 or -ENOMEM. */
 int follow_event(struct follow *f, struct follow_file *x, const struct record *r);

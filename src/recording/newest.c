@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording/block.h"
 #include "recording/format.h"
-#include "recording/head.h"
 #include "recording/join.h"
 
 #include <dirent.h>
@@ -14,20 +13,15 @@
 /* When the recording was made, from its head; 0 when that cannot be read. */
 static int64_t made_at(int dirfd, const char *name)
 {
-	uint8_t data[BLOCK_HEADER + HEAD_MAX];
 	int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	ssize_t n = fd < 0 ? -1 : pread(fd, data, sizeof data, 0);
-	struct block b;
+	uint16_t type, version;
 	struct head h;
 
-	if (fd >= 0)
-		close(fd);
-	if (n < 0 || !block_parse(&b, data, (size_t)n) ||
-	    (b.type != BLOCK_HEAD && b.type != BLOCK_TAIL))
+	if (fd < 0)
 		return 0;
-	return head_get((struct scan){ .at = b.payload, .end = b.payload + b.length }, &h)
-		       ? h.utc_ns
-		       : 0;
+	type = head_read(fd, &h, &version);
+	close(fd);
+	return type == BLOCK_HEAD || type == BLOCK_TAIL ? h.utc_ns : 0;
 }
 
 static bool is_recording(const char *name)

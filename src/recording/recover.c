@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording/recover.h"
 
+#include "recording/block.h"
 #include "recording/format.h"
 #include "recording/join_part.h"
 #include "recording/record.h"
-#include "recording/section.h"
 
 #include <errno.h>
 #include <fcntl.h>

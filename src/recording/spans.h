@@ -10,7 +10,6 @@
 
 #include "core/frame/run.h"
 #include "recording/block.h"
-#include "recording/section.h"
 
 enum { SPANS_MAX = 16384, SPAN_NAMES_MAX = 1024 }; /* of a block */
 

@@ -10,7 +10,7 @@
 #ifndef SONDE_RECORDING_TAIL_H
 #define SONDE_RECORDING_TAIL_H
 
-#include "recording/head.h"
+#include "recording/block.h"
 
 enum { TAIL_SLOTS = 2 };
 

@@ -9,7 +9,7 @@
 #define SONDE_RECORDING_WRITER_FILES_H
 
 #include "base/err.h"
-#include "recording/head.h"
+#include "recording/block.h"
 
 struct writer_files {
 	int sonde, tail;                  /* descriptors, -1 = closed */

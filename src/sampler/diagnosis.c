@@ -2,17 +2,190 @@
 #include "sampler/diagnosis.h"
 
 #include "base/clock.h"
+#include "base/err.h"
+#include "base/root.h"
 #include "core/expr/expr.h"
+#include "core/finding.h"
 #include "job/identity.h"
 #include "job/scheduler/scheduler.h"
-#include "sampler/mechanism.h"
-#include "sampler/tree/fixes.h"
+#include "sampler/fixes.h"
+#include "sampler/tree/dump.h"
+#include "sampler/tree/exits.h"
+#include "sampler/tree/reading.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
+
+/*
+ * The ways the process tree is followed, each tried on this machine.
+ */
+
+enum { MECHANISMS_MAX = 8 };
+
+static int try_clock(const struct reading *r, struct err *e)
+{
+	int64_t ns;
+
+	if (!r->clocks)
+		return err_set(e, -EOPNOTSUPP, "the files read are not this kernel's /proc");
+	if (process_clock(getppid(), &ns) && process_clock(getpid(), &ns))
+		return err_set(e, -EPERM, "the CPU clock of another process cannot be read");
+	return 0;
+}
+
+static int try_exits(const struct reading *r, struct err *e)
+{
+	pid_t self = getpid();
+	struct exits *x;
+	int bad;
+
+	if (!r->clocks)
+		return err_set(e, -EOPNOTSUPP, "the files read are not this kernel's /proc");
+	bad = exits_open(&x, &self, 1, EXITS_CPUS_MAX, e);
+	if (!bad)
+		exits_close(x);
+	return bad;
+}
+
+static int try_connector(const struct reading *r, struct err *e)
+{
+	struct connector c;
+	int bad;
+
+	if (!r->clocks)
+		return err_set(e, -EOPNOTSUPP, "the files read are not this kernel's /proc");
+	bad = connector_open(&c, e);
+	if (!bad)
+		connector_close(&c);
+	return bad;
+}
+
+static int try_new_pids(const struct reading *r, struct err *e)
+{
+	char buf[128];
+	ssize_t n = root_read(r->proc, "loadavg", buf, sizeof buf);
+	pid_t last;
+
+	if (n <= 0 || proc_last_pid_parse(buf, &last))
+		return err_set(e, n < 0 ? (int)n : -ENODATA,
+			       "loadavg does not report the last pid; all of /proc is looked "
+			       "through, which costs more");
+	return 0;
+}
+
+static int try_reaper(const struct reading *r, struct err *e)
+{
+	int was = 0;
+
+	(void)r;
+	if (prctl(PR_GET_CHILD_SUBREAPER, &was))
+		return err_set(e, -errno, "the kernel has no child sub-reapers");
+	return 0;
+}
+
+static int try_iterator(const struct reading *r, struct err *e)
+{
+	enum { PATIENCE_MS = 10000 };
+	struct iterator it;
+	int got;
+
+	if (!r->clocks)
+		return err_set(e, -EOPNOTSUPP, "the files read are not this kernel's /proc");
+	got = iterator_start(&it, e);
+	if (got)
+		return got;
+	got = iterator_wait(&it, PATIENCE_MS, e);
+	iterator_close(&it);
+	return got < 0 ? got : 0;
+}
+
+static int try_size(const struct reading *r, struct err *e)
+{
+	if (!r->files_by_size)
+		return err_set(
+			e, -EOPNOTSUPP,
+			"this kernel is older than 6.2; open files are counted one by one, which "
+			"costs a little more");
+	return 0;
+}
+
+static int try_walk(const struct reading *r, struct err *e)
+{
+	char buf[256];
+	ssize_t n = root_read(r->proc, "self/smaps_rollup", buf, sizeof buf);
+
+	if (n == -EFBIG || n > 0)
+		return 0;
+	return err_set(e, n ? (int)n : -ENODATA, "smaps_rollup cannot be read: %s",
+		       strerror(n ? (int)-n : ENODATA));
+}
+
+struct mechanism {
+	const char *name, *what, *fix_user, *fix_admin;
+	int (*try)(const struct reading *r, struct err *e);
+};
+
+static const struct mechanism ways[] = {
+	{ "process.cpu_clock", "shows which processes ran since the last sample", NULL, NULL,
+	  try_clock },
+	{ "process.exit_records",
+	  "perf events report every fork and exit, with the CPU time of each process",
+	  "run works without: totals stay exact, short processes have no CPU time of their own",
+	  "sysctl kernel.perf_event_paranoid=2 (or lower); in a container, allow perf_event_open",
+	  try_exits },
+	{ "process.connector",
+	  "the proc connector reports every fork and exit; used when perf events are refused or "
+	  "cost too much",
+	  "run works without: totals stay exact, the number of short processes is a bound",
+	  "Linux 6.6 or later, or CAP_NET_ADMIN; in a container, the host's pid and user "
+	  "namespaces",
+	  try_connector },
+	{ "process.new_pids",
+	  "new pids are checked in each sample; used when neither is available, and misses the "
+	  "short ones",
+	  NULL, NULL, try_new_pids },
+	{ "process.sub_reaper", "orphans of the job stay with the job", NULL, NULL, try_reaper },
+	{ "process.task_iterator",
+	  "a BPF task iterator reads thousands of active processes at a tenth of the cost",
+	  "run works without: /proc has the same figures",
+	  "CAP_BPF and CAP_PERFMON, Linux 5.10 with CONFIG_DEBUG_INFO_BTF, and the helper "
+	  "sonde-iterator",
+	  try_iterator },
+	{ "process.files_by_size", "the number of open files in one call", NULL, NULL, try_size },
+	{ "process.pss", "memory that counts shared pages once", NULL,
+	  "a kernel of 4.14 or later with CONFIG_PROC_PAGE_MONITOR", try_walk },
+};
+_Static_assert(sizeof ways / sizeof ways[0] <= MECHANISMS_MAX, "room for every row");
+
+/* Try each; returns how many findings were written (at most MECHANISMS_MAX). */
+static size_t mechanism_check(const struct root *proc, struct finding out[MECHANISMS_MAX])
+{
+	size_t n = sizeof ways / sizeof ways[0];
+	struct reading r;
+
+	reading_init(&r, proc);
+	for (size_t i = 0; i < n; i++) {
+		const struct mechanism *m = &ways[i];
+		struct err e = { "" };
+		int bad = m->try(&r, &e);
+
+		out[i] = (struct finding){ .name = m->name,
+					   .what = m->what,
+					   .state = STATE_PRESENT };
+		if (!bad)
+			continue;
+		out[i].state = state_of(bad);
+		out[i].fix_user = m->fix_user;
+		out[i].fix_admin = m->fix_admin;
+		snprintf(out[i].reason, sizeof out[i].reason, "%.255s", e.text);
+	}
+	return n;
+}
 
 enum { SLOTS = 1 << 18, EVENTS = 1 << 17, PATIENCE_S = 10 };
 
@@ -72,13 +245,13 @@ static void check_source(const struct source *k, const struct source_env *env, s
 	take_fix(f, fixes_of_source(k, f->state, f->reason));
 }
 
-/* What the sample was told: the series in the order of their ids, and which rows they have. */
-struct told {
+/* What the sample declares: the series in the order of their ids, and which rows they have. */
+struct declared {
 	const struct event **series, **refused, **rows; /* rows: one event of each array of rows */
 	uint32_t nseries, nrefused, nrows;
 };
 
-static void add_rows(struct told *t, const struct event *e)
+static void add_rows(struct declared *t, const struct event *e)
 {
 	for (uint32_t i = t->nrows; i-- > 0;)
 		if (t->rows[i]->metric == e->metric && t->rows[i]->count == e->count)
@@ -86,9 +259,9 @@ static void add_rows(struct told *t, const struct event *e)
 	t->rows[t->nrows++] = e;
 }
 
-static int told_make(struct told *t, const struct sample *s)
+static int declared_make(struct declared *t, const struct sample *s)
 {
-	*t = (struct told){ .series = calloc(3 * (size_t)s->nevents + 1, sizeof(void *)) };
+	*t = (struct declared){ .series = calloc(3 * (size_t)s->nevents + 1, sizeof(void *)) };
 	if (!t->series)
 		return -ENOMEM;
 	t->refused = t->series + s->nevents;
@@ -106,7 +279,7 @@ static int told_make(struct told *t, const struct sample *s)
 	return 0;
 }
 
-static const struct metric *metric_of(const struct told *t, uint32_t series)
+static const struct metric *metric_of(const struct declared *t, uint32_t series)
 {
 	uint32_t low = 0, high = t->nseries;
 
@@ -123,7 +296,7 @@ static const struct metric *metric_of(const struct told *t, uint32_t series)
 	return &t->series[low - 1]->metric[series - t->series[low - 1]->id];
 }
 
-static bool has_series(const struct told *t, const struct metric *m)
+static bool has_series(const struct declared *t, const struct metric *m)
 {
 	for (uint32_t i = 0; i < t->nrows; i++)
 		for (uint32_t k = 0; k < t->rows[i]->count; k++)
@@ -142,7 +315,7 @@ static bool is_said(const struct diagnosis_list *l, const char *name, const char
 }
 
 /* Some disks, interfaces and the like have it: there are more series of it than refusals. */
-static bool has_instances(const struct told *t, const struct metric *m)
+static bool has_instances(const struct declared *t, const struct metric *m)
 {
 	uint32_t series = 0, refused = 0;
 
@@ -156,7 +329,7 @@ static bool has_instances(const struct told *t, const struct metric *m)
 
 /* Each refusal of a metric once, however many instances it was refused for. What only some of them
  * do not have is available. */
-static void add_refusals(const struct told *t, struct diagnosis_list *out)
+static void add_refusals(const struct declared *t, struct diagnosis_list *out)
 {
 	for (uint32_t i = 0; i < t->nrefused; i++) {
 		const struct event *e = t->refused[i];
@@ -289,8 +462,8 @@ static const struct finding *found_of(const struct diagnosis *d, const struct so
 }
 
 /* From what was found of its source, and whether a series of it was asked for. */
-static void check_metric(const struct told *t, const struct finding *source, const struct metric *m,
-			 struct diagnosis_list *out)
+static void check_metric(const struct declared *t, const struct finding *source,
+			 const struct metric *m, struct diagnosis_list *out)
 {
 	struct finding *f = is_said(out, m->name, NULL) ? NULL : add(out, m->name, m->label);
 
@@ -310,7 +483,7 @@ static void check_metric(const struct told *t, const struct finding *source, con
 }
 
 /* Those that are measured, then those that follow from them; refusals come first. */
-static void check_metrics(const struct told *t, struct diagnosis *d)
+static void check_metrics(const struct declared *t, struct diagnosis *d)
 {
 	struct diagnosis_list *out = &d->section[DIAGNOSIS_METRICS];
 
@@ -347,7 +520,7 @@ static int examine(struct diagnosis *d, const struct source_env *env, struct err
 {
 	struct diagnosis_list *mechanisms = &d->section[DIAGNOSIS_MECHANISMS];
 	struct sample s;
-	struct told t;
+	struct declared t;
 	int r = sample_init(&s, SLOTS, EVENTS);
 
 	if (r < 0)
@@ -357,7 +530,7 @@ static int examine(struct diagnosis *d, const struct source_env *env, struct err
 		if (sources[i]->open)
 			check_source(sources[i], env, &s, &d->section[DIAGNOSIS_SOURCES]);
 	mechanisms->n = mechanism_check(&env->proc, mechanisms->row);
-	r = told_make(&t, &s);
+	r = declared_make(&t, &s);
 	if (r == 0)
 		check_metrics(&t, d);
 	else

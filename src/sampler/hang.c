@@ -1,11 +1,150 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sampler/hang.h"
 
+#include "base/child.h"
 #include "base/clock.h"
+#include "base/descriptors.h"
 #include "source/program/waiting.h"
+#include "waits/look.h"
+#include "waits/say.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { PATIENCE_S = 20, PIPE = 3 };
+
+/* Cut at the end of a line or a word, whose rest would mislead. */
+static void send_text(struct bytes *b, size_t most, char at)
+{
+	size_t n = b->len < most ? b->len : most - 1;
+
+	while (n && n < b->len && b->data[n - 1] != (uint8_t)at)
+		n--;
+	if (!b->failed && n)
+		(void)!write(PIPE, b->data, n);
+	(void)!write(PIPE, "", 1);
+	bytes_free(b);
+}
+
+static _Noreturn void look(const pid_t *pids, size_t n)
+{
+	struct bytes where = { 0 }, stacks = { 0 };
+	struct look_state l;
+	struct waits w;
+	struct err e;
+	int rc = look_begin(&l, &w, pids, (uint32_t)n, &e);
+
+	while (!rc)
+		rc = look_go_on(&l, NS_PER_S, &e);
+	look_end(&l);
+	if (w.n) {
+		say_where(&where, &w);
+		say_waits(&stacks, &w);
+	}
+	send_text(&where, HANG_WHERE, ';');
+	send_text(&stacks, HANG_STACKS, '\n');
+	_exit(EXIT_SUCCESS);
+}
+
+static _Noreturn void become(int to, const pid_t *pids, size_t n)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_NAME, "sonde-waits");
+	if (to != PIPE && dup2(to, PIPE) < 0)
+		_exit(EXIT_FAILURE);
+	descriptors_close(PIPE + 1, -1);
+	look(pids, n);
+}
+
+/* Begin one, if none is under way. False: it cannot be. */
+static bool hang_look_begin(struct hang_look *l, const pid_t *pids, size_t n, int64_t now_ns)
+{
+	int ends[2];
+
+	if (l->pid || !n || pipe2(ends, O_CLOEXEC))
+		return l->pid != 0;
+	l->pid = fork();
+	if (l->pid == 0)
+		become(ends[1], pids, n);
+	close(ends[1]);
+	if (l->pid < 0 || fcntl(ends[0], F_SETFL, O_NONBLOCK)) {
+		if (l->pid > 0)
+			child_end(l->pid);
+		close(ends[0]);
+		l->pid = 0;
+		return false;
+	}
+	l->from = ends[0];
+	l->begun_ns = now_ns;
+	l->looks++;
+	l->coming_len = 0;
+	return true;
+}
+
+static int64_t children_ns(void)
+{
+	struct rusage u;
+
+	if (getrusage(RUSAGE_CHILDREN, &u))
+		return 0;
+	return (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * NS_PER_S +
+	       (u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000;
+}
+
+static void hang_look_stop(struct hang_look *l)
+{
+	int64_t before_ns = children_ns();
+
+	if (!l->pid)
+		return;
+	close(l->from);
+	child_end(l->pid);
+	l->pid = 0;
+	l->cpu_ns += children_ns() - before_ns;
+}
+
+/* True when there is a new answer. */
+static bool hang_look_take(struct hang_look *l, int64_t now_ns)
+{
+	size_t most = sizeof l->coming - 1;
+	ssize_t n = 1;
+
+	while (l->pid && n > 0 && l->coming_len < most) {
+		n = read(l->from, l->coming + l->coming_len, most - l->coming_len);
+		l->coming_len += n > 0 ? (size_t)n : 0;
+	}
+	if (!l->pid || (n < 0 && (errno == EAGAIN || errno == EINTR) &&
+			now_ns - l->begun_ns < PATIENCE_S * NS_PER_S))
+		return false;
+	hang_look_stop(l);
+	if (n || !l->coming_len || !l->coming[0])
+		return false;
+	l->coming[l->coming_len] = '\0';
+	memcpy(l->text, l->coming, l->coming_len + 1);
+	l->len = l->coming_len;
+	return true;
+}
+
+/* Of the last answer: "Deadlock: ..." or who is where, and all threads line by line; "": not known.
+ */
+static const char *hang_look_where(const struct hang_look *l)
+{
+	return l->text;
+}
+
+static const char *hang_look_stacks(const struct hang_look *l)
+{
+	size_t first = strnlen(l->text, sizeof l->text);
+
+	return first < l->len ? l->text + first + 1 : "";
+}
 
 enum {
 	PROCESSES_LOOKED_AT = 16,

@@ -11,8 +11,33 @@
 #ifndef SONDE_SAMPLER_HANG_H
 #define SONDE_SAMPLER_HANG_H
 
-#include "sampler/hang_look.h"
 #include "sampler/tree/tree.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * What the threads of a job that hangs wait for, by the helper sonde-unwind.
+ *
+ * A process of its own asks the helper and makes a text of what it says, so that the recorder
+ * neither waits nor allocates. It is left behind when it takes too long.
+ */
+enum { HANG_WHERE = 1000, HANG_STACKS = 6000 };
+
+struct hang_look {
+	pid_t pid; /* 0: none is under way */
+	int from;
+	int64_t begun_ns;
+	uint32_t looks; /* so far, */
+	int64_t cpu_ns; /* and what they used */
+	size_t coming_len, len;
+	/* Two texts that end in NUL: in short, and all. What comes takes its place when it is
+	 * whole.
+	 */
+	char coming[HANG_WHERE + HANG_STACKS], text[HANG_WHERE + HANG_STACKS];
+};
 
 enum { HANG_EVIDENCE = 400 };
 

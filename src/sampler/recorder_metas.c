@@ -6,9 +6,8 @@
 #include "job/scheduler/scheduler.h"
 #include "job/secret/secret.h"
 #include "job/words.h"
-#include "sampler/left_out.h"
+#include "sampler/fixes.h"
 #include "sampler/recorder_state.h"
-#include "sampler/tree/fixes.h"
 #include "source/limits.h"
 #include "source/platform/platform.h"
 

@@ -5,7 +5,7 @@
 #include "base/reserve.h"
 #include "base/text/number.h"
 #include "job/secret/secret.h"
-#include "sampler/tree/fixes.h"
+#include "sampler/fixes.h"
 #include "source/monitor.h"
 
 #include <errno.h>
@@ -16,6 +16,32 @@
 #include <sys/resource.h>
 #include <sys/timex.h>
 #include <unistd.h>
+
+static const int64_t least_suspend_ns = NS_PER_S / 10; /* a shorter one is no gap between samples */
+
+/* In each sample: a suspend since the last one becomes a mark, and metadata. */
+static void suspend_step(struct suspend *x, struct sample *s)
+{
+	/* Whoever reads two clocks may have to wait in between: these are both bounds. */
+	int64_t before = clock_mono_ns(), boot = clock_boot_ns(), after = clock_mono_ns();
+	int64_t least = boot - after, most = boot - before, stood = least - x->ahead_ns;
+	char text[80];
+
+	if (!boot)
+		return;
+	if (!x->seen || most < x->ahead_ns)
+		x->ahead_ns = most;
+	if (x->seen && stood >= least_suspend_ns) {
+		x->ahead_ns = most;
+		x->total_ns += stood;
+		snprintf(text, sizeof text, "the machine was suspended for %.1f s",
+			 (double)stood / NS_PER_S);
+		sample_mark(s, 0, s->mono_ns, "sonde.suspended", text);
+		sample_meta_int(s, "monitor.suspended_seconds",
+				(x->total_ns + NS_PER_S - 1) / NS_PER_S);
+	}
+	x->seen = true;
+}
 
 enum { SLOTS = 32768, EVENTS = 65536, CLOCK_PAIR_S = 60, LATE_SHARE = 8 };
 

@@ -8,14 +8,27 @@
 #ifndef SONDE_SAMPLER_SAMPLER_H
 #define SONDE_SAMPLER_SAMPLER_H
 
+#include "core/sample.h"
 #include "sampler/hang.h"
 #include "sampler/marks.h"
 #include "sampler/pauses.h"
 #include "sampler/span_files.h"
-#include "sampler/suspend.h"
 #include "sampler/tree/tree.h"
 #include "source/perf/perf.h"
 #include "source/source.h"
+
+/*
+ * Notices that the machine was suspended: then the clock of samples stands still, and the one that
+ * counts from the boot goes on.
+ *
+ * Rates and durations are by the former, so that they are right without the time of the suspend.
+ */
+/* {0} has seen nothing yet. */
+struct suspend {
+	int64_t ahead_ns; /* how far the clock from the boot is ahead, at most */
+	int64_t total_ns; /* of all suspends */
+	bool seen;
+};
 
 struct sampler_options {
 	const char *procfs, *sysfs; /* NULL: /proc, /sys */

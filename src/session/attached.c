@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/text/number.h"
 #include "job/election.h"
-#include "sampler/tree/members_find.h"
+#include "sampler/tree/members.h"
 #include "session/attached_script.h"
 #include "source/procfile.h"
 

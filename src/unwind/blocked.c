@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/blocked.h"
 
-#include "unwind/walk.h"
+#include "unwind/frame.h"
 #include "waits/memory.h"
 
 #include <string.h>

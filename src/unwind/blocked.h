@@ -9,9 +9,9 @@
 #define SONDE_UNWIND_BLOCKED_H
 
 #include "unwind/frame.h"
+#include "unwind/module.h"
 #include "unwind/profile.h"
 #include "unwind/space.h"
-#include "unwind/starts.h"
 
 struct blocked {
 	struct modules *modules;

@@ -12,12 +12,11 @@
 #include "base/text/number.h"
 #include "unwind/frame.h"
 #include "unwind/interpreted.h"
-#include "unwind/jit.h"
 #include "unwind/look.h"
+#include "unwind/names.h"
 #include "unwind/profile.h"
 #include "unwind/records.h"
 #include "unwind/rounds.h"
-#include "unwind/walk.h"
 #include "unwind/watch.h"
 #include "unwind/work.h"
 

@@ -12,6 +12,14 @@
 
 #include "unwind/module.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct place;
+struct symbols;
+
 enum { FRAMES_MAX = 65536, CHAIN_MAX = 32 };
 
 /* One level of a chain of inlined calls; the last one is the function itself. */
@@ -45,5 +53,45 @@ bool names_busy(struct names *n);
 
 /* A symbol as people write it; free it. NULL: no memory. */
 char *name_demangle(const char *symbol);
+
+/*
+ * Names of places in code at once, remembered for those that come often. For the thread that finds
+ * callers alone: it reads the same handles, and makes it wait.
+ */
+
+enum { LOOKUP_NAMED = 1 << 14 };
+
+struct lookup {
+	const struct modules *modules;
+	struct symbols *symbols[MODULES_MAX];
+	struct lookup_row {
+		uint64_t address;
+		uint32_t module;
+		struct named *named;
+	} row[LOOKUP_NAMED];
+};
+
+/* Of a place in a file or the vdso, until the next question; NULL: no memory. */
+const struct named *lookup_name(struct lookup *l, const struct place *p);
+
+/*
+ * Names of code that a program makes while it runs: /tmp/perf-PID.map, which interpreters and
+ * runtimes write.
+ *
+ * Anyone may put a file there: it counts only if it is a regular file of the process's own user. It
+ * is hostile all the same, read as it grows, and bounded.
+ */
+
+struct jit;
+
+struct jit *jit_open(pid_t pid); /* NULL: no memory */
+void jit_free(struct jit *j);    /* NULL is fine */
+/* Read what is new in the file, at most once in a while. */
+void jit_look(struct jit *j, int64_t now_ns);
+/* The function at an address, and where it begins; NULL: not known. The name is good until the next
+ * look. */
+const char *jit_name(const struct jit *j, uint64_t address, uint64_t *start);
+/* Of text as such a file has it; returns how many bytes of whole lines were taken. */
+size_t jit_take(struct jit *j, const char *text, size_t n);
 
 #endif

@@ -4,6 +4,79 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct piece {
+	const void *data;
+	size_t n;
+};
+
+/* A message of three pieces at most to the recorder, in the memory that both have; or nothing: it
+ * is never waited for, and what does not fit now is put later. */
+static bool put(struct stacks_page *p, enum stacks_kind kind, const struct piece piece[3])
+{
+	size_t size = sizeof(struct stacks_message), at, rest;
+	uint64_t head = atomic_load_explicit(&p->head, memory_order_relaxed);
+	uint64_t tail = atomic_load_explicit(&p->tail, memory_order_acquire);
+	struct stacks_message m = { .kind = kind };
+
+	for (int i = 0; i < 3; i++)
+		size += piece[i].n;
+	size = (size + 7) & ~(size_t)7;
+	at = head % STACKS_ROOM;
+	rest = STACKS_ROOM - at;
+	if (head - tail > STACKS_ROOM ||
+	    STACKS_ROOM - (head - tail) < size + (rest < size ? rest : 0))
+		return false;
+	if (rest < size) {
+		const struct stacks_message filler = { (uint32_t)rest, STACKS_NONE };
+
+		memcpy(p->room + at, &filler, sizeof filler);
+		head += rest;
+		at = 0;
+	}
+	m.size = (uint32_t)size;
+	memcpy(p->room + at, &m, sizeof m);
+	at += sizeof m;
+	for (int i = 0; i < 3; i++) {
+		if (piece[i].n)
+			memcpy(p->room + at, piece[i].data, piece[i].n);
+		at += piece[i].n;
+	}
+	atomic_store_explicit(&p->head, head + size, memory_order_release);
+	return true;
+}
+
+static size_t length(const char *text)
+{
+	return text ? strnlen(text, STACKS_TEXT_MAX) : 0;
+}
+
+static bool put_module(struct stacks_page *p, uint32_t id, const char *path, const char *build_id)
+{
+	const struct stacks_module m = { id, (uint16_t)length(path), (uint16_t)length(build_id) };
+
+	return put(
+		p, STACKS_MODULE,
+		(struct piece[]){ { &m, sizeof m }, { path, m.name }, { build_id, m.build_id } });
+}
+
+/* f: everything but the lengths of its texts. */
+static bool put_frame(struct stacks_page *p, struct stacks_frame f, const char *function,
+		      const char *file)
+{
+	f.function = (uint16_t)length(function);
+	f.file = (uint16_t)length(file);
+	return put(
+		p, STACKS_FRAME,
+		(struct piece[]){ { &f, sizeof f }, { function, f.function }, { file, f.file } });
+}
+
+/* Behind `head`, n items. */
+static bool put_items(struct stacks_page *p, enum stacks_kind kind, struct piece head,
+		      const struct event_item *items, uint32_t n)
+{
+	return put(p, kind, (struct piece[]){ head, { items, n * sizeof *items }, { NULL, 0 } });
+}
+
 enum {
 	HASH = 1 << 17,
 	FLAGS = 3, /* frames without code, for which there is always room */
@@ -371,7 +444,7 @@ static bool tell_module(struct profile *p, uint32_t i)
 	struct module *m = &p->modules->row[i];
 
 	if (i && !m->told)
-		m->told = message_module(p->page, module_id(p, i), m->path, m->build_id);
+		m->told = put_module(p->page, module_id(p, i), m->path, m->build_id);
 	return !i || m->told;
 }
 
@@ -389,7 +462,7 @@ static bool tell_frame(struct profile *p, uint32_t i)
 		return true;
 	if (f->outer && !tell_frame(p, f->outer))
 		return false;
-	if (!tell_module(p, f->module) || !message_frame(p->page, s, f->function, f->file))
+	if (!tell_module(p, f->module) || !put_frame(p->page, s, f->function, f->file))
 		return false;
 	f->told = true;
 	if (!f->asked && (f->module >= MODULE_VDSO || f->module == MODULE_NONE)) {
@@ -416,6 +489,7 @@ static bool tell_frames(struct profile *p)
 static bool tell_nodes(struct profile *p)
 {
 	static struct event_item items[EVENT_ITEMS_MAX];
+	struct stacks_nodes m;
 
 	while (p->node_told < p->nnodes) {
 		uint32_t n = 0;
@@ -426,7 +500,8 @@ static bool tell_nodes(struct profile *p)
 			items[n] = (struct event_item){ node_id(p, x->parent),
 							frame_id(p, x->frame), 0 };
 		}
-		if (!message_nodes(p->page, node_id(p, p->node_told + 1), items, n))
+		m = (struct stacks_nodes){ node_id(p, p->node_told + 1), n };
+		if (!put_items(p->page, STACKS_NODES, (struct piece){ &m, sizeof m }, items, n))
 			return false;
 		p->node_told += n;
 	}
@@ -466,7 +541,7 @@ static bool tell_group(struct profile *p)
 			break;
 		items[h.n++] = (struct event_item){ c->task, node_id(p, c->node), c->weight };
 	}
-	if (!message_samples(p->page, &h, items))
+	if (!put_items(p->page, STACKS_SAMPLES, (struct piece){ &h, sizeof h }, items, h.n))
 		return false;
 	p->ntold += h.n;
 	return true;

@@ -9,7 +9,6 @@
 #ifndef SONDE_UNWIND_PROFILE_H
 #define SONDE_UNWIND_PROFILE_H
 
-#include "unwind/messages.h"
 #include "unwind/names.h"
 #include "unwind/space.h"
 

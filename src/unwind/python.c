@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwind/python_part.h"
+#include "unwind/python_code.h"
 
 #include "base/array.h"
 #include "waits/memory.h"

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* python_code.c - code objects of Python, remembered: their names and files cost ten reads each.
- *
- * What is remembered counts only if the object still has the same texts and the same table of
- * lines, byte by byte: another one may have taken its place. All of that is one reading. */
-#include "unwind/python_part.h"
+#include "unwind/python_code.h"
 
 #include "waits/memory.h"
 

@@ -5,7 +5,7 @@
 #include "base/random.h"
 #include "source/program/stacks_events.h"
 #include "unwind/crowd.h"
-#include "unwind/slot.h"
+#include "unwind/records.h"
 
 #include <errno.h>
 #include <stdlib.h>

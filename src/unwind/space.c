@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/space.h"
 
-#include "unwind/jit.h"
+#include "unwind/names.h"
 #include "unwind/python.h"
 
 #include <fcntl.h>

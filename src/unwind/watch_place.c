@@ -2,10 +2,10 @@
 #include "unwind/watch_place.h"
 
 #include "base/clock.h"
-#include "unwind/jit.h"
+#include "unwind/names.h"
 #include "unwind/work.h"
-#include "waits/futex.h"
 #include "waits/memory.h"
+#include "waits/object.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #include "base/root.h"
 #include "source/threadfile.h"
 #include "unwind/blocked.h"
-#include "unwind/lookup.h"
+#include "unwind/names.h"
 #include "unwind/profile.h"
 #include "unwind/python.h"
 #include "waits/object.h"

@@ -2,7 +2,7 @@
 #include "waits/say.h"
 
 #include "core/stacks/symbol.h"
-#include "waits/cycle.h"
+#include "waits/wait.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sampler/tree/connector.h"
+#include "sampler/tree/exits.h"
 
 #include <stdlib.h>
 #include <string.h>

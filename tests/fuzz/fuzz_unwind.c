@@ -3,7 +3,6 @@
  * the registers and the stack of a sample. Each is any bytes; the callers are looked for by the
  * rules of a real library, and never outside of the copy of the stack. */
 #include "unwind/frame.h"
-#include "unwind/jit.h"
 #include "unwind/names.h"
 #include "unwind/records.h"
 #include "unwind/space.h"

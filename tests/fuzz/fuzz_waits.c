@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the kernel and the helper say of blocked threads, as any bytes. */
-#include "waits/cycle.h"
 #include "waits/ends.h"
-#include "waits/filelocks.h"
 #include "waits/object.h"
 #include "waits/say.h"
+#include "waits/wait.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "sampler/tree/tree.h"
 
 #include "base/clock.h"
-#include "sampler/tree/connector.h"
+#include "sampler/tree/exits.h"
 
 #include <linux/cn_proc.h>
 #include <linux/connector.h>

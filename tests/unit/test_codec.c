@@ -20,7 +20,6 @@
 #include "recording/format.h"
 #include "recording/record.h"
 #include "recording/rows.h"
-#include "recording/section.h"
 #include "recording/varint.h"
 
 static uint64_t chance(uint64_t *seed)

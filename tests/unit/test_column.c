@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "recording/bodies.h"
-#include "recording/draft.h"
+#include "recording/chunk.h"
+#include "recording/seal.h"
 
 static uint64_t chance(uint64_t *seed)
 {

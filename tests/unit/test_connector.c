@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Datagrams that are made, and those of the kernel where it answers. */
-#include "sampler/tree/connector.h"
+#include "sampler/tree/exits.h"
 
 #include "base/clock.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What would help is said in the recording: of sources that are off, of metrics that are forbidden.
  */
-#include "sampler/tree/fixes.h"
+#include "sampler/fixes.h"
 
 #include "source/perf/perf_permission.h"
 

@@ -6,7 +6,6 @@
 #include "base/crc32c.h"
 #include "recording/block.h"
 #include "recording/format.h"
-#include "recording/head.h"
 #include "recording/record.h"
 #include "recording/seal.h"
 #include "unit/recording_truth.h"

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "source/program/stacks_take.h"
-#include "unwind/lookup.h"
+#include "unwind/names.h"
 #include "unwind/pids.h"
 #include "unwind/profile.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A node of 4,096 cores, 3,000 disks with two partitions each and 2,000 interfaces: nothing is left
  * out, and each value is that of its line. The machine is `vast` of tests/nodes/broken.py. */
-#include "sampler/left_out.h"
+#include "sampler/fixes.h"
 #include "unit/node.h"
 
 #include <setjmp.h>

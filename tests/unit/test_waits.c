@@ -11,12 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "waits/cycle.h"
 #include "waits/ends.h"
-#include "waits/filelocks.h"
-#include "waits/futex.h"
 #include "waits/object.h"
 #include "waits/say.h"
+#include "waits/wait.h"
 
 static void test_holders_of_locks_on_files(void **state)
 {

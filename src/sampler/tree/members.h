@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "base/root.h"
 #include "job/scheduler/scheduler.h"
+#include "source/procfile.h"
 
 enum members_by { MEMBERS_CGROUP, MEMBERS_STEPD, MEMBERS_VARIABLE, MEMBERS_USER };
 
@@ -56,4 +57,11 @@ size_t members_children(const struct members *m, pid_t pid, pid_t *out, size_t c
 /* Does it only wait: the batch script, srun, what Sonde was started by? */
 bool members_waits(const struct members *m, pid_t pid);
 
+/*
+ * What the files of members share; nobody else includes it.
+ *
+ * members.c: judging processes. members_find.c: by what the job's processes are told.
+ */
+
+bool members_stat(const struct members *m, pid_t pid, struct proc_stat *st);
 #endif

@@ -11,6 +11,8 @@
 
 #include "sampler/tree/table.h"
 
+struct tree;
+
 enum { THREADS_CAP = 65536 };
 
 struct thread {
@@ -39,20 +41,30 @@ struct thread_reading {
 	enum thread_state state;
 };
 
-int threads_init(struct threads *t); /* 0 or -ENOMEM */
-void threads_free(struct threads *t);
+struct affinity;
 
-/* Make anew which threads a process has: begin, each by its id, end. What was not listed has ended.
- * The owners' rows are those of `processes`: an id that moved to another process leaves the first.
- */
-void threads_list_begin(struct threads *t);
-void threads_list(struct threads *t, struct table *processes, struct process *p, pid_t tid);
-void threads_list_end(struct threads *t, struct process *p);
-void threads_forget(struct threads *t, struct process *p); /* all of its rows */
+/* A round looks at the threads of every process that ran since the last one, some of them in each
+ * sample. */
+struct looks {
+	struct threads threads;
+	struct affinity *affinity;
+	bool open, complete;             /* complete: in this sample the last one was looked at */
+	bool unsupported[USE_NUMBER_OF]; /* this kernel does not tell */
+	uint64_t rounds;                 /* that began */
+	int64_t began_ns, again_ns;      /* the round; when the next one may begin */
+	int64_t budget_ns, paid_ns;      /* left; until when it was given */
+	int64_t thread_ns;               /* what one took of late */
+	uint32_t left;                   /* of live[], those below it have not had their turn */
+	uint32_t process, thread;        /* whose turn it is; 0: nobody's */
+	uint64_t looked, looked_before;  /* threads so far; when the round began */
+	int said;                        /* how often what they may run on was said */
+	int64_t departed[USE_NUMBER_OF]; /* of processes that are gone */
+};
 
-/* Add to the process's sums what the thread has done since it was looked at last. */
-void threads_note(struct thread *row, struct process *p, const struct thread_reading *r);
-/* It was gone when it was looked at. */
-void threads_ended(struct thread *row, struct process *p);
+int looks_open(struct tree *t); /* 0 or -ENOMEM */
+void looks_close(struct tree *t);
+void looks_step(struct tree *t, bool last);
+/* A process is gone. heir: who its counts go to, NULL when that is not seen. */
+void looks_leave(struct tree *t, struct process *p, struct process *heir);
 
 #endif

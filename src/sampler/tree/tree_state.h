@@ -2,26 +2,23 @@
 /*
  * tree_state.h - what the files of the process tree share; nobody else includes it.
  *
- * tree.c: one sample. tree_sums.c: the totals; tree_peak.c: of memory. tree_starts.c,
- * tree_discover.c: who starts, renamed, ends; tree_bound.c: how many at most; tree_unwaited.c: whom
- * nobody waits for; tree_cheaper.c: what reports starts, where that costs the job too much.
- * tree_tasks.c: launchers. tree_series.c: what of it becomes series and instances. tree_walk.c: the
- * budget of PSS. tree_memory.c: what no resident set has. tree_looks.c: rounds over the threads.
- * tree_dump.c: what the task iterator tells of processes and threads.
+ * tree.c: one sample. sums.c: the totals; peak.c: of memory. starts.c: who starts, is renamed and
+ * ends, and whom nobody waits for. discover.c: who is found in /proc, how many there were at most,
+ * and what reports starts, where that costs the job too much. tasks.c: launchers, and how processes
+ * ended. What has a header of its own is there: dump.h, memory.h, series.h, threads.h, walk.h.
  */
 #ifndef SONDE_SAMPLER_TREE_TREE_STATE_H
 #define SONDE_SAMPLER_TREE_TREE_STATE_H
 
 #include "sampler/tree/affinity.h"
 #include "sampler/tree/arguments.h"
-#include "sampler/tree/commands.h"
-#include "sampler/tree/connector.h"
+#include "sampler/tree/dump.h"
 #include "sampler/tree/exits.h"
-#include "sampler/tree/iterator.h"
-#include "sampler/tree/memory_files.h"
-#include "sampler/tree/pages.h"
+#include "sampler/tree/memory.h"
 #include "sampler/tree/reading.h"
+#include "sampler/tree/series.h"
 #include "sampler/tree/tree.h"
+#include "sampler/tree/walk.h"
 #include "source/job.h"
 #include "source/limits.h"
 #include "source/process.h"
@@ -41,24 +38,6 @@ struct gone {
 	pid_t pid, ppid;
 	uint32_t instance;
 	uint64_t ticks; /* when it was found to have ended */
-};
-
-/* A round looks at the threads of every process that ran since the last one, some of them in each
- * sample. */
-struct looks {
-	struct threads threads;
-	struct affinity *affinity;
-	bool open, complete;             /* complete: in this sample the last one was looked at */
-	bool unsupported[USE_NUMBER_OF]; /* this kernel does not tell */
-	uint64_t rounds;                 /* that began */
-	int64_t began_ns, again_ns;      /* the round; when the next one may begin */
-	int64_t budget_ns, paid_ns;      /* left; until when it was given */
-	int64_t thread_ns;               /* what one took of late */
-	uint32_t left;                   /* of live[], those below it have not had their turn */
-	uint32_t process, thread;        /* whose turn it is; 0: nobody's */
-	uint64_t looked, looked_before;  /* threads so far; when the round began */
-	int said;                        /* how often what they may run on was said */
-	int64_t departed[USE_NUMBER_OF]; /* of processes that are gone */
 };
 
 /* What children had that were gone before their parent, a task's command, was. */
@@ -99,53 +78,6 @@ struct cheaper {
 
 /* What comes due apart, as struct cadence has it. */
 enum { DUE_STAT, DUE_IO, DUE_FILES, DUE_NUMBER_OF };
-
-/* What no resident set has. */
-struct memory {
-	struct memory_files files;
-	bool files_known;
-	int meminfo;
-	bool huge_present; /* the machine has huge pages of hugetlbfs */
-	int64_t huge_used;
-	int64_t surely_bytes, of_user_bytes, files_bytes; /* the job's, maybe its, what is said */
-	/* The job's, when it was summed up last; in all; the most at a time. */
-	int64_t written, stored, unstored, mapped;
-	uint32_t cursor;
-	uint64_t turn;
-};
-
-/* What the iterator told of a process in the sample `ticks`, its threads summed up. */
-struct task_sum {
-	uint64_t ticks;           /* 0: never */
-	bool first;               /* its first thread was there */
-	uint32_t counted, thread; /* threads, and the last of them in struct dump */
-	uint32_t state, exit_state, flags;
-	pid_t pid;
-	struct task_used used;
-	struct task_process process;
-	/* what was made of its user and system time last, of the process that began then */
-	int64_t user_ns, system_ns;
-	uint64_t start_ns;
-};
-
-struct task_seen {
-	pid_t tid;
-	uint32_t next; /* of its process; 0: none */
-	char state;
-	int64_t use[USE_NUMBER_OF];
-};
-
-struct dump {
-	enum tree_reader reader;
-	struct iterator iterator;
-	bool started, used;     /* used: in this sample */
-	struct task_sum *sum;   /* by row */
-	struct task_seen *seen; /* by thread id; the first is never used */
-	uint32_t nseen, rows, seen_max;
-	int64_t tasks, records; /* of the machine; in this dump so far */
-	uint32_t moved;         /* processes that ran in this sample, so far */
-	char complaint[256];
-};
 
 struct tree {
 	struct reading reading;
@@ -254,7 +186,7 @@ static inline bool tree_has_events(const struct tree *t)
 	return t->exits || t->connector.fd > 0;
 }
 
-/* tree_starts.c */
+/* starts.c */
 void starts_step(struct tree *t, bool last);
 /* Take the records of until then; 0: those that are there for sure. */
 void starts_drain(struct tree *t, int64_t until_ns);
@@ -268,9 +200,22 @@ void starts_end(struct tree *t, struct process *p, int64_t at_ns);
  * of it used more than has passed since that was read. */
 void starts_bound(struct process *p, int64_t at_ns, int64_t cpus);
 
-void io_add(struct proc_io *to, const struct proc_io *io, int sign);
+/* p was read: what its parent had been given by then. */
+void unwaited_note(struct tree *t, struct process *p);
+/* At the end: do exit records tell of more than was waited for? */
+void unwaited_compare(struct tree *t);
+/* Pids were given out, to whom is not known: may they be children of who ignores their end? */
+void unwaited_suspect(struct tree *t);
+/* Ends are told without their CPU time from now on. */
+void unwaited_changed(struct tree *t);
+/* From now on the totals are lower bounds, but for CPU time where each end tells it. */
+void unwaited_say(struct tree *t);
+void unwaited_heard(struct task *k, const struct message *m);
+void unwaited_last(struct tree *t);
+/* What /proc/PID/status of its first thread says. */
+void unwaited_reported(struct process *p, bool ignores);
 
-/* tree_discover.c */
+/* discover.c */
 int discover_open(struct tree *t, const struct tree_options *o, struct err *e);
 void discover_close(struct tree *t);
 void discover_step(struct tree *t);
@@ -281,7 +226,13 @@ bool discover_new_pid(struct tree *t);
 void discover_say(struct tree *t, const char *mechanism, int bad, const char *why);
 bool discover_is_ours(const struct tree *t, pid_t ppid);
 
-/* tree_tasks.c */
+/* Its thread switched so often in so many nanoseconds. */
+void cheaper_note(struct tree *t, int64_t switches, int64_t ns);
+void cheaper_step(struct tree *t);
+
+void bound_end(struct tree *t);
+
+/* tasks.c */
 int tasks_init(struct tree *t, const struct tree_options *o);
 void tasks_close(struct tree *t);
 /* The task that a launcher of this pid has started; NULL: none. */
@@ -295,7 +246,6 @@ bool tasks_lost(const struct tree *t);
 /* Was p, which began at that tick, there when an earlier recorder took its last sample? */
 bool tasks_have_recorded(const struct tree *t, const struct process *p, int64_t start_ticks);
 
-/* tree_status.c */
 /* A process was found: how it ends will be known. */
 void status_watch(struct tree *t, struct process *p);
 /* It has ended: take how. */
@@ -309,44 +259,7 @@ void status_say_now(struct tree *t, struct process *p);
 /* Each sample one process is asked for its limits again, in turn: it may have set others. */
 void status_turn(struct tree *t);
 
-/* tree_unwaited.c */
-/* p is gone. Did nobody wait for it, since its parent ignores that? */
-bool unwaited_is(struct tree *t, struct process *p);
-/* p was read: what its parent had been given by then. */
-void unwaited_note(struct tree *t, struct process *p);
-/* At the end: do exit records tell of more than was waited for? */
-void unwaited_compare(struct tree *t);
-/* Pids were given out, to whom is not known: may they be children of who ignores their end? */
-void unwaited_suspect(struct tree *t);
-/* Ends are told without their CPU time from now on. */
-void unwaited_changed(struct tree *t);
-/* From now on the totals are lower bounds, but for CPU time where each end tells it. */
-void unwaited_say(struct tree *t);
-/* p, which is gone, goes to its parent's account. */
-void unwaited_count(const struct tree *t, struct process *parent, const struct process *p);
-/* p leaves the table; what its launcher found; and what follows from both, in the end. */
-void unwaited_leaves(struct tree *t, const struct process *p);
-void unwaited_heard(struct task *k, const struct message *m);
-void unwaited_last(struct tree *t);
-/* What /proc/PID/status of its first thread says. */
-void unwaited_reported(struct process *p, bool ignores);
-
-/* tree_cheaper.c */
-void cheaper_init(struct tree *t, bool may);
-/* Its thread switched so often in so many nanoseconds. */
-void cheaper_note(struct tree *t, int64_t switches, int64_t ns);
-void cheaper_step(struct tree *t);
-
-/* tree_bound.c */
-void bound_begin(struct tree *t);
-void bound_end(struct tree *t);
-
-/* tree_series.c */
-void series_put(struct tree *t, struct sample *s);
-void series_ended(struct tree *t, struct process *p, int64_t at_ns);
-void series_last(struct tree *t);
-
-/* tree_sums.c */
+/* sums.c */
 void sums_make(struct tree *t);
 /* Is what was waited for all that the job used, exit records notwithstanding? */
 bool sums_account_stands(const struct tree *t);
@@ -356,7 +269,7 @@ bool sums_may_share(const struct tree *t, const struct process *p);
 /* A process is about to leave the table, and its part the totals. */
 void sums_leave(struct tree *t, const struct process *p);
 
-/* tree_peak.c */
+/* peak.c */
 /* With the PSS of this sample, whose oldest reading is so old; with the sum of resident sets. */
 void peak_raise(struct tree *t, int64_t age_ns);
 void peak_raise_rss(struct tree *t, int64_t resident);
@@ -365,48 +278,5 @@ void peak_ended(struct tree *t, const struct process *p, int64_t at_ns);
 /* VmHWM of a process. */
 void peak_told(struct tree *t, struct process *p, int64_t high_water);
 void peak_take(const struct tree *t, struct tree_totals *out);
-
-/* tree_memory.c */
-/* pid: of the job; 0: it is started later, by who is in its mount namespace as this process is. */
-void memory_open(struct tree *t, pid_t pid);
-void memory_close(struct tree *t);
-void memory_step(struct tree *t, bool last);
-void memory_sum(struct tree *t); /* behind the sums of I/O and of memory's parts */
-/* Huge pages of hugetlbfs: all that the job has, and what of it is one process's. */
-int64_t memory_hugetlb(const struct tree *t);
-int64_t memory_hugetlb_of(const struct tree *t, const struct process *p);
-/* p was read for the first time: has it the same memory as its parent (CLONE_VM)? */
-void memory_lend(struct tree *t, struct process *p);
-/* Who had the memory of others is gone: one of these has it now. */
-void memory_lender_left(struct tree *t, pid_t pid);
-/* Of files in memory, what no process can have mapped: so much at least. */
-int64_t memory_unmapped(const struct tree *t);
-
-/* tree_looks.c */
-int looks_open(struct tree *t); /* 0 or -ENOMEM */
-void looks_close(struct tree *t);
-void looks_step(struct tree *t, bool last);
-/* A process is gone. heir: who its counts go to, NULL when that is not seen. */
-void looks_leave(struct tree *t, struct process *p, struct process *heir);
-
-/* tree_dump.c */
-void dump_open(struct tree *t, enum tree_reader reader);
-void dump_close(struct tree *t);
-/* Before processes are looked at: read all tasks, where that is asked for or is cheaper. */
-void dump_step(struct tree *t);
-/* What was told of p in this sample; NULL: nothing, or nothing that is sure to be of one moment. */
-struct task_sum *dump_of(const struct tree *t, const struct process *p);
-int64_t dump_cpu_ns(const struct task_sum *sum);
-void dump_tell(const struct tree *t, struct task_sum *sum, struct told *told);
-/* Every thread of the job, in this sample. */
-bool dump_has_threads(const struct tree *t);
-/* A thread, in this sample; NULL: not told. */
-const struct task_seen *dump_thread(const struct tree *t, pid_t tid);
-
-/* tree_walk.c */
-void walk_step(struct tree *t);
-/* Memory has changed since it was walked. */
-bool walk_is_outdated(const struct tree *t, const struct process *p);
-bool walk_is_old(const struct tree *t, const struct process *p);
 
 #endif

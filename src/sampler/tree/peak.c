@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* peak.c - the most memory that the job held at a time, as far as samples and the kernel's own
+ * high-water marks tell; and whether that is a lower bound. */
+#include "sampler/tree/tree_state.h"
+
+#include "base/clock.h"
+#include "base/text/number.h"
+
+#include <math.h>
+
+/* Errors of several processes are independent: they add up as squares do. */
+static int64_t pages_error(const struct tree *t)
+{
+	double squares = 0;
+
+	for (uint32_t i = 0; i < t->table.nlive; i++) {
+		const struct process *p = &t->table.row[t->table.live[i]];
+
+		if (p->paged && !p->ended && !p->vanished)
+			squares += (double)p->pages_error_bytes * (double)p->pages_error_bytes;
+	}
+	return (int64_t)sqrt(squares);
+}
+
+static bool any_outdated(const struct tree *t)
+{
+	for (uint32_t i = 0; i < t->table.nlive && t->shared_since_ns; i++)
+		if (walk_is_outdated(t, &t->table.row[t->table.live[i]]))
+			return true;
+	return false;
+}
+
+/* Where processes that may share memory have much more of it since they were walked, or less, the
+ * sum says only how much it is at most. */
+void peak_raise(struct tree *t, int64_t age)
+{
+	const int64_t few = 8 << 20;
+	const int64_t pss = t->parts[PART_PSS] + memory_hugetlb(t) + memory_unmapped(t);
+
+	if (pss + t->parts[PART_COPIED] > t->peak_pss_at_most)
+		t->peak_pss_at_most = pss + t->parts[PART_COPIED];
+	if (t->parts[PART_UNSURE] > pss / 20 + few || any_outdated(t))
+		return;
+	t->samples_sure++;
+	if (pss <= t->peak_pss)
+		return;
+	t->peak_pss = pss;
+	t->peak_pss_age_ns = age;
+	t->peak_pages_error_bytes = pages_error(t);
+}
+
+void peak_ended(struct tree *t, const struct process *p, int64_t at_ns)
+{
+	double more = (double)p->grown_bytes * (double)(at_ns - p->grown_at_ns);
+
+	if (p->grown_bytes <= 0 || p->grown_ns <= 0 || more <= 0 || p->memory_of || p->before_us)
+		return;
+	t->left.processes++;
+	number_add(&t->left.had, p->stat.rss_pages * t->reading.page_bytes);
+	number_add(&t->left.more, (int64_t)fmin(more / (double)p->grown_ns, 1e18));
+}
+
+static void note_ended(struct tree *t, int64_t resident)
+{
+	t->left.before = t->resident;
+	if (t->left.before + t->left.more > t->missed.before + t->missed.more)
+		t->missed = t->left;
+	t->left = (struct growth){ 0 };
+	t->resident = resident;
+}
+
+static void note_largest(struct tree *t)
+{
+	for (uint32_t i = 0; i < t->table.nlive; i++) {
+		const struct process *p = &t->table.row[t->table.live[i]];
+
+		if (p->part[PART_RESIDENT] > t->largest_rss)
+			t->largest_rss = p->part[PART_RESIDENT];
+	}
+}
+
+void peak_raise_rss(struct tree *t, int64_t resident)
+{
+	int64_t all = resident + memory_unmapped(t);
+
+	note_ended(t, resident);
+	if (all > t->peak_rss)
+		note_largest(t);
+	if (all > t->peak_rss)
+		t->peak_rss = all;
+	if (t->parts[PART_LIVE] > t->live_peak)
+		t->live_peak = t->parts[PART_LIVE];
+}
+
+/* The kernel keeps a high-water mark while the process lives, which shows what was there between
+ * two samples. What was before the recording, or before another program was executed, is not the
+ * job's. */
+void peak_told(struct tree *t, struct process *p, int64_t high_water)
+{
+	int64_t all = high_water + p->hugetlb_bytes;
+
+	if (p->before_us || p->goes_on || all <= p->peak_rss_bytes)
+		return;
+	if (all > p->peak_rss_bytes + p->peak_rss_bytes / 10 + PEAK_MATTERS && all > t->peak_of_one)
+		t->peak_of_one = all;
+	p->peak_rss_bytes = all;
+}
+
+/* Of one process, by the kernel: of those that were waited for, or as it was told while it lived.
+ */
+static int64_t of_one(const struct tree *t)
+{
+	return t->max_rss_reaped > t->peak_of_one ? t->max_rss_reaped : t->peak_of_one;
+}
+
+/* A process's own high-water mark is what no sampling can miss. It counts shared pages in full:
+ * only when it exceeds the sampled PSS by more than those usually are was a peak missed; or when it
+ * exceeds what all had by more than a launcher has, whose mark a command begins with. */
+static bool pss_missed_the_peak(const struct tree *t)
+{
+	return of_one(t) > t->peak_pss + t->peak_pss / 10 + PEAK_MATTERS ||
+	       of_one(t) > t->peak_rss + t->peak_rss / 50 + PEAK_MATTERS / 2;
+}
+
+/* Many more were there at a time than in any sample: what they had together nobody has seen. */
+static bool crowd_was_missed(const struct tree *t)
+{
+	const int64_t few = 8;
+
+	return tree_has_events(t) && !t->lost_records && t->alive_peak > 2 * t->live_peak + few;
+}
+
+static bool all_were_waited_for(const struct tree *t)
+{
+	return t->launched && !tasks_lost(t) && !t->unwaited;
+}
+
+/* Some grew until they ended, between two samples: what all may have had then. Of those that were
+ * waited for the kernel tells how much the largest had. */
+static int64_t with_growth(const struct tree *t)
+{
+	int64_t more = t->missed.more;
+	double most = (double)t->missed.processes * (double)of_one(t) - (double)t->missed.had;
+
+	if (all_were_waited_for(t) && (double)more > most)
+		more = most > 0 ? (int64_t)most : 0;
+	return t->missed.before + more;
+}
+
+static bool growth_was_missed(const struct tree *t)
+{
+	return with_growth(t) > t->peak_rss + t->peak_rss / 16 + PEAK_MATTERS;
+}
+
+/* Of what is gone and was never read the kernel tells the peak to who waits for it. Where nobody
+ * does that here, as much CPU time as this may have filled memory. */
+static bool unread_was_missed(const struct tree *t)
+{
+	int64_t unread = t->unread_ns + t->unattributed_ns;
+
+	if (all_were_waited_for(t))
+		return false;
+	return (t->unwaited && !t->exits) || (unread > 100 * NS_PER_MS && unread > t->cpu_ns / 20);
+}
+
+static void take_pss(const struct tree *t, struct tree_totals *out)
+{
+	out->peak_memory_bytes = t->peak_pss;
+	out->peak_memory_kind = t->peak_pages_error_bytes ? "pages" : "pss";
+	out->peak_memory_error_bytes = t->peak_pages_error_bytes;
+	out->peak_memory_age_ns = t->peak_pss_age_ns;
+	if (out->peak_memory_is_bound)
+		return;
+	out->peak_memory_at_most_bytes = t->peak_pss_at_most;
+	if (t->peak_pss_at_most > t->peak_pss && with_growth(t) > t->peak_pss_at_most)
+		out->peak_memory_at_most_bytes = with_growth(t);
+}
+
+/* Of one process alone: so much at least. */
+static void take_one(const struct tree *t, struct tree_totals *out)
+{
+	out->peak_memory_bytes = of_one(t) > t->largest_rss ? of_one(t) : t->largest_rss;
+	out->peak_memory_kind = "process";
+	out->peak_memory_is_bound = true;
+}
+
+/* The sum of resident sets is an upper bound of what samples saw: not of what they missed. */
+void peak_take(const struct tree *t, struct tree_totals *out)
+{
+	bool mostly_known = t->peak_pss && t->samples_with_pss * 10 >= t->samples_with_live * 9;
+
+	out->peak_memory_is_bound =
+		crowd_was_missed(t) || growth_was_missed(t) || unread_was_missed(t);
+	if (mostly_known && !pss_missed_the_peak(t)) {
+		take_pss(t, out);
+	} else if (of_one(t) > t->peak_rss || (out->peak_memory_is_bound && t->largest_rss)) {
+		take_one(t, out);
+	} else if (t->peak_rss) {
+		out->peak_memory_bytes = t->peak_rss;
+		out->peak_memory_kind = "rss";
+	}
+}
