@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cgroup.c - the control group the job runs in, and the batch job's above it: cgroups(7). */
 #include "source/cgroup/cgroup.h"
 
 #include "base/clock.h"
@@ -355,8 +356,6 @@ static void announce_group(struct cgroup_group *g, struct sample *s, uint32_t pa
 }
 
 /* ---- Source ---- */
-
-/* The control group the job runs in, and the batch job's above it: cgroups(7). */
 
 enum { OWN, ABOVE, GROUPS };
 

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/text/number.h"
 #include "core/phase/event.h"
-#include "source/storage/block.h"
+#include "source/storage/disk.h"
 
 #include <stdio.h>
 #include <string.h>

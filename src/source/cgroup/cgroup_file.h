@@ -117,7 +117,7 @@ extern const struct cgroup_limit cgroup_limits[CGROUP_LIMITS];
  *
  * What goes through a stacked device (dm, md) or a loop is counted there and at the disk below:
  * such devices are told of aside and are in no total. Of a device that the
- * kernel does not show (source/storage/block.h) nobody knows whether it is one of these: beside
+ * kernel does not show (source/storage/disk.h) nobody knows whether it is one of these: beside
  * others it leaves no total.
  */
 

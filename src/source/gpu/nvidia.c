@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* nvidia.c - NVIDIA GPUs: NVML, asked by the helper sonde-nvml (src/nvml/), once a second at most.
+ */
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/descriptors.h"
@@ -215,8 +217,6 @@ static bool nvidia_helper_died(struct nvidia_helper *h)
 }
 
 /* ---- Source ---- */
-
-/* NVIDIA GPUs: NVML, asked by the helper sonde-nvml (src/nvml/), once a second at most. */
 
 /* Without persistence mode a node of many GPUs takes many seconds to start them. */
 enum { PATIENCE_S = 30, RESTARTS_MAX = 4 };

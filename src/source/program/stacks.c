@@ -6,7 +6,6 @@
 #include "source/perf/perf_count.h"
 #include "source/perf/perf_where.h"
 #include "source/program/stacks_helper.h"
-#include "source/program/stacks_take.h"
 
 #include <errno.h>
 #include <stdio.h>
