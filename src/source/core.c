@@ -31,9 +31,9 @@ static void read_numa(struct topology *t)
 	     node = cpulist_next(&nodes, node + 1)) {
 		snprintf(path, sizeof path, "devices/system/node/node%" PRIu32 "/cpulist", node);
 		read_list(t->sys, path, &cpus);
-		for (uint32_t cpu = cpulist_next(&cpus, 0); cpu < CPUS_MAX;
-		     cpu = cpulist_next(&cpus, cpu + 1))
-			t->numa[cpu] = (uint16_t)(node + 1);
+		for (uint32_t each = cpulist_next(&cpus, 0); each < CPUS_MAX;
+		     each = cpulist_next(&cpus, each + 1))
+			t->numa[each] = (uint16_t)(node + 1);
 	}
 }
 
