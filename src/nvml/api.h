@@ -57,7 +57,7 @@ enum nvml_symbol {
 	NVML_SYMBOL_NUMBER_OF
 };
 
-/* What functions return; the rest is only passed on (source/gpu/nvidia_code.c has the words). */
+/* What functions return; the rest is only passed on (source/gpu/nvidia_units.c has the words). */
 enum {
 	NVML_SUCCESS,
 	NVML_INVALID_ARGUMENT = 2,

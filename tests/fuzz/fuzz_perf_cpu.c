@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What of /proc/cpuinfo says which CPU this is, and lists of models and CPUs. */
-#include "source/perf/perf_cpu.h"
+#include "source/perf/perf_table.h"
 #include "source/perf/perf_where.h"
 
 #include <stdlib.h>

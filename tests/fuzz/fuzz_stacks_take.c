@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the helper sonde-unwind left in the shared memory: the recorder takes all of it or passes it
  * over, and what becomes events keeps to the format. */
-#include "source/program/stacks_take.h"
+#include "source/program/stacks_helper.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kills for want of memory in the groups below one, which version 1 counts there alone. */
-#include "source/cgroup/cgroup_below.h"
+#include "source/cgroup/cgroup_group.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

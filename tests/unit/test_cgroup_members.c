@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who is in a control group, where others may be in another pid namespace. */
-#include "source/cgroup/cgroup_members.h"
+#include "source/cgroup/cgroup.h"
 
 #include "unit/tree.h"
 

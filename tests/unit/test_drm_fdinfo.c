@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What drivers of GPUs tell of a client in /proc/PID/fdinfo, as each of them writes it. */
-#include "source/gpu/drm_fdinfo.h"
+#include "source/gpu/drm_gpu.h"
 
 #include <errno.h>
 #include <inttypes.h>

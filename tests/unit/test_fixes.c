@@ -3,7 +3,7 @@
  */
 #include "sampler/fixes.h"
 
-#include "source/perf/perf_permission.h"
+#include "source/perf/perf_count.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* On which NUMA nodes numa_maps says that a process's pages are. */
-#include "source/numa_maps.h"
+#include "source/placement.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Perf events are counted: execution breakpoints, which need no counters of the CPU and no
  * privilege, say how often a function ran. Where even those are not permitted the tests skip. */
-#include "source/perf/perf_permission.h"
+#include "source/perf/perf_count.h"
 #include "source/perf/perf_session.h"
 
 #include <errno.h>

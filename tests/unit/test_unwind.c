@@ -15,7 +15,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "source/program/stacks_take.h"
+#include "source/program/stacks_helper.h"
 #include "unwind/names.h"
 #include "unwind/pids.h"
 #include "unwind/profile.h"

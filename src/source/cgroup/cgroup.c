@@ -1,10 +1,361 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cgroup.c - the control group the job runs in, and the batch job's above it: cgroups(7). */
-#include "source/cgroup/cgroup_members.h"
+#include "source/cgroup/cgroup.h"
+
+#include "base/clock.h"
+#include "base/crc32c.h"
+#include "base/text/number.h"
+#include "source/cgroup/cgroup_group.h"
+#include "source/procfile.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- Who is in it ---- */
+
+enum { MEMBERS_MAX = 512, ANCESTORS_MAX = 64, TRIES = 3 };
+
+static const int64_t shortest_ns = NS_PER_S / 2, longest_ns = 10 * NS_PER_S;
+
+static bool read_stat(const struct cgroup_members *x, const char *name, struct proc_stat *st)
+{
+	char path[32], text[1024];
+
+	snprintf(path, sizeof path, "%s/stat", name);
+	return root_read(&x->env->proc, path, text, sizeof text) > 0 &&
+	       proc_stat_parse(text, st) == 0;
+}
+
+static bool is_root(const struct cgroup_members *x, pid_t pid)
+{
+	for (size_t i = 0; i < x->env->nroots; i++)
+		if (x->env->roots[i] == pid)
+			return true;
+	return pid == x->self;
+}
+
+enum member { MEMBER_OURS, MEMBER_OTHER, MEMBER_GONE };
+
+static enum member member_of(const struct cgroup_members *x, pid_t pid)
+{
+	for (int i = 0; i < ANCESTORS_MAX && pid > 0; i++) {
+		struct proc_stat st;
+		char name[16];
+
+		if (is_root(x, pid))
+			return MEMBER_OURS;
+		snprintf(name, sizeof name, "%d", (int)pid);
+		if (pid == 1)
+			break;
+		if (!read_stat(x, name, &st))
+			return MEMBER_GONE;
+		pid = st.ppid;
+	}
+	return MEMBER_OTHER;
+}
+
+static bool has_groups_below(const struct cgroup_members *x)
+{
+	struct stat st;
+
+	return fstat(x->dir, &st) || st.st_nlink > 2; /* kernfs counts folders as others do */
+}
+
+static enum member look_once(struct cgroup_members *x, const char *text, int *members)
+{
+	enum member worst = MEMBER_OURS;
+	int64_t pid;
+
+	*members = 0;
+	for (const char *p = text; *p && ++*members <= MEMBERS_MAX; p = number_next_line(p)) {
+		enum member m = MEMBER_GONE;
+
+		if (number_i64(&p, &pid) && pid <= INT32_MAX)
+			m = pid > 0 ? member_of(x, (pid_t)pid) : MEMBER_OTHER;
+		if (m == MEMBER_OTHER) {
+			x->other = (pid_t)pid; /* 0: of another pid namespace */
+			return m;
+		}
+		worst = m > worst ? m : worst;
+	}
+	return worst;
+}
+
+/* Version 1 leaves out who is of another pid namespace, version 2 lists them as 0. */
+static bool lists_all(const struct cgroup_members *x, const struct cgroup_place *p)
+{
+	char target[64];
+	ssize_t n = readlinkat(x->env->proc.fd, "self/ns/pid", target, sizeof target - 1);
+
+	target[n > 0 ? n : 0] = '\0';
+	return p->version != 1 || n < 0 || !strcmp(target, PID_NAMESPACE_INITIAL);
+}
+
+static enum cgroup_owner look(struct cgroup_members *x, char *text)
+{
+	if (!x->procs || !x->lists_all || has_groups_below(x))
+		return OWNER_UNKNOWN;
+	/* A process that cannot be read has ended, and then the next list is without it; or it is
+	 * hidden. */
+	for (int i = 0; i < TRIES; i++) {
+		ssize_t n = file_reread(x->procs, text, GROUP_TEXT);
+		uint32_t seen = n > 0 ? crc32c(0, text, (size_t)n) : 0;
+		enum member m;
+		int members;
+
+		if (n <= 0 || n + 1 >= GROUP_TEXT || text[n - 1] != '\n')
+			return OWNER_UNKNOWN;
+		if (seen == x->seen)
+			return x->owner;
+		m = look_once(x, text, &members);
+		if (members > MEMBERS_MAX)
+			return OWNER_UNKNOWN;
+		x->seen = m == MEMBER_OURS ? seen : 0;
+		if (m != MEMBER_GONE)
+			return m == MEMBER_OURS ? OWNER_ALONE : OWNER_OTHERS;
+	}
+	return OWNER_UNKNOWN;
+}
+
+bool cgroup_members_look(struct cgroup_members *x, int64_t now_ns, char *text)
+{
+	int64_t wait = x->last_ns - x->first_ns; /* doubles */
+	enum cgroup_owner was = x->owner;
+
+	wait = wait < shortest_ns ? shortest_ns : wait > longest_ns ? longest_ns : wait;
+	if (was != OWNER_ALONE || now_ns - x->last_ns < wait)
+		return false;
+	x->last_ns = now_ns;
+	x->owner = look(x, text);
+	return x->owner != was;
+}
+
+void cgroup_members_open(struct cgroup_members *x, const struct source_env *env,
+			 const struct cgroup_place *p, int64_t now_ns, char *text)
+{
+	char path[2 * CGROUP_PATH_SIZE + 64];
+	struct proc_stat st;
+	int fd;
+
+	*x = (struct cgroup_members){ .env = env, .first_ns = now_ns, .last_ns = now_ns };
+	if (read_stat(x, "self", &st))
+		x->self = st.pid;
+	x->lists_all = lists_all(x, p);
+	fd = cgroup_place_file(p, strlen(p->path), "cgroup.procs", path, sizeof path)
+		     ? root_file(p->root, path)
+		     : -1;
+	x->procs = fd > 0 ? fd : 0;
+	fd = cgroup_place_file(p, strlen(p->path), "", path, sizeof path) ? root_file(p->root, path)
+									  : -1;
+	x->dir = fd > 0 ? fd : 0;
+	x->owner = look(x, text);
+}
+
+void cgroup_members_close(struct cgroup_members *x)
+{
+	file_close(&x->procs);
+	file_close(&x->dir);
+}
+
+/* ---- Announcing a group ---- */
+
+/* Announces a control group to the sample: its labels, and why a figure is missing. */
+
+static bool gives(const struct cgroup_file *file, enum cgroup_metric m)
+{
+	uint32_t first = file->shape == DISKS_V1_COUNTS ? CGROUP_READS : CGROUP_READ;
+	uint32_t n = file->shape == DISKS_V2 ? CGROUP_DISK_SERIES : 2;
+
+	if (file->shape != FIELDS)
+		return m >= first && m < first + n;
+	for (const struct cgroup_field *f = file->field; f->line; f++)
+		if (f->metric == m)
+			return true;
+	return false;
+}
+
+static const struct cgroup_limit *limit_of(enum cgroup_metric m)
+{
+	for (size_t i = 0; i < CGROUP_LIMITS; i++)
+		if (cgroup_limits[i].metric == m)
+			return &cgroup_limits[i];
+	return NULL;
+}
+
+/* The file it would be in: of the version that is there, else of any. */
+static size_t file_of(const struct cgroup_group *g, enum cgroup_metric m)
+{
+	size_t any = CGROUP_FILES;
+
+	for (size_t i = 0; i < CGROUP_FILES; i++) {
+		if (!gives(&cgroup_files[i], m))
+			continue;
+		if (g->places->of[cgroup_files[i].concern].version == cgroup_files[i].version)
+			return i;
+		any = i;
+	}
+	return any;
+}
+
+static enum state why_no_file(const struct cgroup_group *g, size_t i, char *why, size_t size)
+{
+	const struct cgroup_file *file = &cgroup_files[i];
+	const struct cgroup_place *p = &g->places->of[file->concern];
+	int error = g->file[i].error;
+
+	if (p->version != file->version)
+		snprintf(why, size, "version %d of control groups does not report it", p->version);
+	else if (state_of(error) == STATE_UNSUPPORTED)
+		snprintf(why, size,
+			 "there is no %s: its controller is off for this group, or the kernel has "
+			 "none",
+			 file->name);
+	else
+		snprintf(why, size, "%s: %s", file->name, strerror(-error));
+	return state_of(error);
+}
+
+static enum state why_no_limit(const struct cgroup_group *g, const struct cgroup_limit *l,
+			       char *why, size_t size)
+{
+	int error = g->limit_error[l - cgroup_limits];
+
+	snprintf(why, size, "%s: %s", l->file[g->places->of[l->concern].version],
+		 error == -EBADMSG ? "it holds no limit" : strerror(-error));
+	return state_of(error);
+}
+
+static enum state why_missing(const struct cgroup_group *g, enum cgroup_metric m, char *why,
+			      size_t size)
+{
+	const struct cgroup_limit *l = limit_of(m);
+	size_t i = l ? CGROUP_FILES : file_of(g, m);
+	enum cgroup_concern c = l ? l->concern : cgroup_files[i].concern;
+	const struct cgroup_place *p = &g->places->of[c];
+
+	if (p->error) {
+		snprintf(why, size, "%s", g->places->why[c].text);
+		return STATE_UNSUPPORTED;
+	}
+	if (!g->end[c]) {
+		snprintf(why, size, "the batch job has no group of its own for it");
+		return STATE_UNSUPPORTED;
+	}
+	if (!l && cgroup_files[i].reach == OWN_ONLY && g->above) {
+		snprintf(why, size, "%s does not count the groups below it", cgroup_files[i].name);
+		return STATE_UNSUPPORTED;
+	}
+	if (g->bad >> m & 1 && cgroup_files[i].shape != FIELDS) {
+		snprintf(why, size, "%s", cgroup_disks_unknown);
+		return STATE_FAILED;
+	}
+	if (g->bad >> m & 1) {
+		snprintf(why, size, "%s gives no number for it", cgroup_files[i].name);
+		return STATE_FAILED;
+	}
+	if (l && g->limit_error[l - cgroup_limits])
+		return why_no_limit(g, l, why, size);
+	if (l && !l->file[p->version])
+		snprintf(why, size, "version %d of control groups has no such limit", p->version);
+	else if (l)
+		snprintf(why, size, "no limit is set");
+	else if (!g->file[i].fd)
+		return why_no_file(g, i, why, size);
+	else
+		snprintf(why, size, "%s does not report it", cgroup_files[i].name);
+	return STATE_UNSUPPORTED;
+}
+
+static void refuse_missing(const struct cgroup_group *g, struct sample *s)
+{
+	for (uint32_t m = 0; g->slot && m < CGROUP_SERIES; m++) {
+		enum state state = STATE_PRESENT;
+		char why[512];
+
+		if (!(g->has >> m & 1))
+			state = why_missing(g, m, why, sizeof why);
+		if (state != STATE_PRESENT)
+			sample_refuse(s, g->slot + m, state, why);
+	}
+}
+
+/* What gave nothing is not read again. */
+static void close_useless(struct cgroup_group *g)
+{
+	for (size_t i = 0; i < CGROUP_FILES; i++) {
+		uint64_t given = cgroup_files[i].shape == FIELDS ? 0 : UINT64_MAX;
+
+		for (const struct cgroup_field *f = cgroup_files[i].field; f->line; f++)
+			given |= g->has & UINT64_C(1) << f->metric;
+		if (given)
+			continue;
+		file_close(&g->file[i].fd);
+		if (cgroup_files[i].reach == ADDED)
+			cgroup_below_close(&g->below);
+	}
+}
+
+/* Controllers of version 1 may each have the job in another group. */
+static void label_paths(const struct cgroup_group *g, struct sample *s)
+{
+	static const char *const keys[] = {
+		[CONCERN_CPU_TIME] = "cpu_time_path", [CONCERN_CPU] = "cpu_path",
+		[CONCERN_MEMORY] = "memory_path",     [CONCERN_IO] = "io_path",
+		[CONCERN_PIDS] = "pids_path",         [CONCERN_PRESSURE] = "pressure_path",
+	};
+	const struct cgroup_place *named = cgroup_group_place(g);
+	char first[CGROUP_PATH_SIZE], path[CGROUP_PATH_SIZE];
+
+	cgroup_group_path(named, g->end[named - g->places->of], first);
+	sample_label(s, g->instance, "path", first);
+	for (int c = 0; c < CONCERNS; c++) {
+		const struct cgroup_place *p = &g->places->of[c];
+
+		if (p->error || !g->end[c])
+			continue;
+		if (strcmp(cgroup_group_path(p, g->end[c], path), first) != 0)
+			sample_label(s, g->instance, keys[c], path);
+	}
+}
+
+static void label_limits(const struct cgroup_group *g, struct sample *s)
+{
+	char path[CGROUP_PATH_SIZE];
+
+	for (size_t i = 0; i < CGROUP_LIMITS; i++) {
+		const struct cgroup_limit *l = &cgroup_limits[i];
+
+		if (g->limit[i] >= 0)
+			sample_label(s, g->instance, l->label,
+				     cgroup_group_path(&g->places->of[l->concern], g->limit_end[i],
+						       path));
+	}
+}
+
+/* Tell the sample of it, and say why what is missing is missing. text: room for GROUP_TEXT bytes.
+ */
+static void announce_group(struct cgroup_group *g, struct sample *s, uint32_t parent, char *text)
+{
+	g->instance = sample_instance(s, cgroup_metrics->domain, cgroup_level_names[g->level],
+				      parent, clock_mono_ns(), g->above ? INSTANCE_ASIDE : 0);
+	g->disks.parent = g->instance;
+	/* All fields are looked for this once. */
+	cgroup_group_read(g, s, text);
+	for (size_t i = 0; i < CGROUP_FILES; i++)
+		g->file[i].period = (struct period){ 0 };
+	if (!g->instance)
+		return;
+	g->slot = sample_series(s, cgroup_metrics, CGROUP_SERIES, g->instance);
+	label_paths(g, s);
+	label_limits(g, s);
+	refuse_missing(g, s);
+	close_useless(g);
+}
+
+/* ---- Source ---- */
 
 enum { OWN, ABOVE, GROUPS };
 
@@ -152,8 +503,8 @@ static int cgroup_open(void *state, const struct source_env *env, struct sample 
 		return r;
 	x->has_above = x->has_above && cgroup_group_open(above, env, NULL) == 0;
 	if (x->has_above)
-		cgroup_group_announce(above, s, 0, x->text);
-	cgroup_group_announce(own, s, above->instance, x->text);
+		announce_group(above, s, 0, x->text);
+	announce_group(own, s, above->instance, x->text);
 	sample_catalogue(s, &cgroup_metrics[CGROUP_SERIES], CGROUP_DISK - CGROUP_SERIES);
 	cgroup_members_open(&x->members, env, cgroup_group_place(own), s->mono_ns, x->text);
 	say_what(x, s);

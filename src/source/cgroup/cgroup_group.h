@@ -4,15 +4,45 @@
  *
  * What must be right at the job's end (CPU, memory, its peak, out-of-memory kills) is read in every
  * sample; the rest once a second, or every 10 s in a group above the job's own; limits every 10 s.
- * It does not find the group: cgroup_place.h does.
+ * It does not find the group: cgroup_path.h does.
  */
 #ifndef SONDE_SOURCE_CGROUP_CGROUP_GROUP_H
 #define SONDE_SOURCE_CGROUP_CGROUP_GROUP_H
 
-#include "source/cgroup/cgroup_below.h"
-#include "source/cgroup/cgroup_disk.h"
 #include "source/cgroup/cgroup_file.h"
 #include "source/period.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * Processes killed for want of memory in the groups below one, version 1.
+ *
+ * Version 1 counts such a kill in the group of the process alone, which under Slurm is the task's
+ * (step_N/task_N), while the limit is the step's. Groups that have gone keep the count that was
+ * read of them last. At most CGROUPS_BELOW are known at a time; nothing is allocated.
+ */
+
+enum { CGROUPS_BELOW = 256 };
+
+struct cgroup_below {
+	struct cgroup_below_group {
+		int dir, file; /* 0: this place is free */
+		ino_t inode, parent;
+		nlink_t links; /* when it was listed last; 0: it is to be listed */
+		int64_t kills;
+		bool fresh;     /* not read yet */
+	} group[CGROUPS_BELOW]; /* the first is the group itself, of which file stays 0 */
+	int64_t gone;           /* the kills of those that are no more */
+};
+
+/* Takes dir, an open directory. */
+void cgroup_below_open(struct cgroup_below *x, int dir);
+void cgroup_below_close(struct cgroup_below *x);
+/* All their kills so far; look: for groups that have come since, too. text: room for size bytes. */
+int64_t cgroup_below_kills(struct cgroup_below *x, bool look, char *text, size_t size);
 
 enum { GROUP_TEXT = 32 * 1024 };
 
@@ -48,10 +78,7 @@ void cgroup_group_close(struct cgroup_group *g);
 /* Why what its disks did is not added up: cgroup_disks_are_known. */
 extern const char cgroup_disks_unknown[];
 
-/* Tell the sample of it, and say why what is missing is missing. text: room for GROUP_TEXT bytes,
- * here and below. */
-void cgroup_group_announce(struct cgroup_group *g, struct sample *s, uint32_t parent, char *text);
-/* What is due. 0 or -errno: the rest was read. */
+/* What is due. 0 or -errno: the rest was read. text: room for GROUP_TEXT bytes. */
 int cgroup_group_read(struct cgroup_group *g, struct sample *s, char *text);
 
 /* The place that the group is named after, and path[0..end) of a place as people know it. */

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/text/number.h"
 #include "source/gpu/gpu.h"
-#include "source/gpu/gpu_job.h"
+#include "source/gpu/gpu_process.h"
 #include "source/source.h"
 #include "source/sysfs.h"
 

@@ -6,9 +6,8 @@
 #include "base/clock.h"
 #include "base/text/number.h"
 #include "source/fdlist.h"
-#include "source/gpu/drm_fdinfo.h"
 #include "source/gpu/drm_gpu.h"
-#include "source/gpu/gpu_holder.h"
+#include "source/gpu/gpu_process.h"
 #include "source/period.h"
 #include "source/source.h"
 

@@ -1,18 +1,222 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nvidia.c - NVIDIA GPUs: NVML, asked by the helper sonde-nvml (src/nvml/), once a second at most.
  */
+#include "base/child.h"
 #include "base/clock.h"
+#include "base/descriptors.h"
+#include "base/err.h"
+#include "base/helper.h"
 #include "base/text/number.h"
-#include "source/gpu/nvidia_code.h"
-#include "source/gpu/nvidia_driver.h"
-#include "source/gpu/nvidia_helper.h"
+#include "base/unnamed.h"
+#include "source/gpu/nvidia_page.h"
 #include "source/gpu/nvidia_units.h"
+#include "source/procfile.h"
+#include "source/source.h"
+#include "source/sysfs.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
+
+/*
+ * The helper process sonde-nvml, as the recorder sees it.
+ *
+ * It may hang or crash inside NVIDIA's library; nothing here waits for it. Whoever has waited long
+ * enough stops it: a process that hangs in the kernel is left behind.
+ */
+struct nvidia_helper {
+	pid_t pid;
+	int socket;
+	uint32_t asked;
+	struct nvidia_page *page; /* NULL: not started */
+};
+
+/* ---- Driver ---- */
+
+/* What is seen of NVIDIA's driver without asking it: is it there, for whom. Nothing here touches a
+ * GPU, and nothing blocks. */
+
+/* Is there a driver to ask? 0, or -ENODEV with a sentence. $SONDE_NVML says yes. In some containers
+ * only its device file is seen, in WSL neither. */
+static int nvidia_driver_find(const struct source_env *env, struct err *e)
+{
+	bool here = strcmp(env->proc.path, "/proc") == 0;
+
+	if (getenv("SONDE_NVML"))
+		return 0;
+	if (here && (access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0))
+		return 0;
+	if (!sysfs_exists(&env->proc, "driver/nvidia/version"))
+		return err_set(e, -ENODEV, "no NVIDIA driver is loaded");
+	if (!here)
+		return err_set(e, -ENODEV,
+			       "NVIDIA's driver is asked for this machine's /proc only");
+	return 0;
+}
+
+/* It names processes as the host does: are those the pids of env->proc? */
+static bool nvidia_driver_shares_pids(const struct source_env *env)
+{
+	char target[64];
+	ssize_t n = readlink("/proc/self/ns/pid", target, sizeof target - 1);
+
+	if (strcmp(env->proc.path, "/proc") != 0)
+		return true; /* a fixture's pids are what they are */
+	target[n > 0 ? n : 0] = '\0';
+	return strcmp(target, PID_NAMESPACE_INITIAL) == 0;
+}
+
+/* How many GPUs it has, whoever may use them; 0: it does not say. */
+static uint32_t nvidia_driver_boards(const struct root *proc)
+{
+	_Alignas(struct dirent64) char buf[4096];
+	int dir = root_file(proc, "driver/nvidia/gpus");
+	uint32_t boards = 0;
+	ssize_t n;
+
+	if (dir < 0)
+		return 0;
+	while ((n = getdents64(dir, buf, sizeof buf)) > 0)
+		for (ssize_t at = 0; at < n;) {
+			const struct dirent64 *entry =
+				(const struct dirent64 *)(const void *)(buf + at);
+
+			boards += entry->d_name[0] != '.';
+			at += entry->d_reclen;
+		}
+	file_close(&dir);
+	return boards;
+}
+
+/* ---- Helper ---- */
+
+enum { OUT_OF_THE_WAY = 16 }; /* above the descriptors that the helper gets */
+
+/* A page for it, zero but for what the helper must know. Its descriptor, or -errno. */
+static int make_page(struct nvidia_helper *h, uint32_t left_out)
+{
+	int fd = unnamed_memory("sonde-nvml");
+	void *memory = MAP_FAILED;
+
+	if (fd >= 0 && ftruncate(fd, sizeof *h->page) == 0)
+		memory = mmap(NULL, sizeof *h->page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (memory == MAP_FAILED) {
+		int bad = -errno;
+
+		if (fd >= 0)
+			close(fd);
+		return bad;
+	}
+	h->page = memory;
+	h->page->layout = sizeof *h->page;
+	h->page->parent = getpid();
+	h->page->left_out = left_out;
+	atomic_store(&h->page->at_gpu, -1);
+	return fd;
+}
+
+/* Only system calls, since the parent may have had threads. */
+static _Noreturn void become(const char *path, int socket, int memory)
+{
+	char *const argv[] = { (char *)path, NULL };
+	int null;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	socket = fcntl(socket, F_DUPFD, OUT_OF_THE_WAY);
+	memory = fcntl(memory, F_DUPFD, OUT_OF_THE_WAY);
+	null = open("/dev/null", O_RDWR);
+	for (int fd = 0; fd < NVIDIA_SOCKET && null >= 0; fd++)
+		dup2(null, fd);
+	if (dup2(socket, NVIDIA_SOCKET) >= 0 && dup2(memory, NVIDIA_MEMORY) >= 0) {
+		descriptors_close(NVIDIA_MEMORY + 1, -1);
+		execv(path, argv);
+	}
+	_exit(127);
+}
+
+static void nvidia_helper_stop(struct nvidia_helper *h)
+{
+	if (h->socket > 0)
+		close(h->socket);
+	if (h->pid > 0)
+		child_end(h->pid);
+	if (h->page)
+		munmap(h->page, sizeof *h->page);
+	*h = (struct nvidia_helper){ 0 };
+}
+
+/* left_out: bit i set = GPU i is not to be touched. 0, or -errno with a sentence. */
+static int nvidia_helper_start(struct nvidia_helper *h, uint32_t left_out, struct err *e)
+{
+	char path[PATH_MAX];
+	int pair[2], memory, bad = helper_find("nvml", NULL, path, sizeof path, e);
+
+	*h = (struct nvidia_helper){ 0 };
+	if (bad)
+		return bad;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+		return err_set(e, -errno, "cannot make a socket: %s", strerror(errno));
+	memory = make_page(h, left_out);
+	h->socket = fcntl(pair[0], F_DUPFD_CLOEXEC, NVIDIA_SOCKET); /* 0 to 2 may be closed here */
+	close(pair[0]);
+	h->pid = memory < 0 || h->socket < 0 ? -1 : fork();
+	if (h->pid == 0)
+		become(path, pair[1], memory);
+	if (h->pid < 0)
+		bad = memory < 0 ? memory : -errno;
+	close(pair[1]);
+	if (memory >= 0)
+		close(memory);
+	if (bad) {
+		nvidia_helper_stop(h);
+		err_set(e, bad, "cannot start %s: %s", path, strerror(-bad));
+	}
+	return bad;
+}
+
+/* Ask for an answer whose reading begins at due_ns (monotonic). 0, or -errno when it has died. */
+static int nvidia_helper_ask(struct nvidia_helper *h, int64_t due_ns)
+{
+	h->page->due_ns = due_ns;
+	if (send(h->socket, "?", 1, MSG_DONTWAIT | MSG_NOSIGNAL) != 1)
+		return -errno;
+	h->asked++;
+	return 0;
+}
+
+static enum nvidia_stage nvidia_helper_stage(const struct nvidia_helper *h)
+{
+	return (enum nvidia_stage)atomic_load_explicit(&h->page->stage, memory_order_acquire);
+}
+
+static bool nvidia_helper_answered(const struct nvidia_helper *h)
+{
+	return atomic_load_explicit(&h->page->answered, memory_order_acquire) == h->asked;
+}
+
+/* Has it ended by itself? It is reaped then. */
+static bool nvidia_helper_died(struct nvidia_helper *h)
+{
+	if (h->pid <= 0 || waitpid(h->pid, NULL, WNOHANG) == 0)
+		return false;
+	h->pid = 0;
+	return true;
+}
+
+/* ---- Source ---- */
 
 /* Without persistence mode a node of many GPUs takes many seconds to start them. */
 enum { PATIENCE_S = 30, RESTARTS_MAX = 4 };

@@ -8,10 +8,23 @@
 #ifndef SONDE_SOURCE_GPU_NVIDIA_UNITS_H
 #define SONDE_SOURCE_GPU_NVIDIA_UNITS_H
 
-#include "source/gpu/gpu_holder.h"
-#include "source/gpu/gpu_job.h"
+#include "core/value.h"
+#include "source/gpu/gpu_process.h"
 #include "source/gpu/nvidia_page.h"
 #include "source/source.h"
+
+/*
+ * What a return code of NVIDIA's library means: a state, and a sentence.
+ *
+ * Its codes do not change between versions. A code that is not known is a failure.
+ */
+
+/* code: NVML's, or one of ours (source/gpu/nvidia_page.h). ABSENT: there is no value this time, and
+ * nothing is wrong. */
+enum state nvidia_code_state(int code);
+const char *nvidia_code_text(int code);
+/* As a source's open returns it. */
+int nvidia_code_errno(int code);
 
 /* How it is known that a GPU is the job's; the later, the surer. */
 enum gpu_evidence {

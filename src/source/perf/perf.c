@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* perf.c - hardware and software counters of the job, by perf_event_open(2). What is counted
  * depends on the CPU (events/), on what was asked for, and on what is permitted:
- * source/perf/perf_rows.h makes a recording's rows from these, with the formulas of the CPU's file.
+ * source/perf/perf_plan.h makes a recording's rows from these, with the formulas of the CPU's file.
  */
-#include "source/perf/perf_metrics.h"
-#include "source/perf/perf_permission.h"
+#include "source/perf/perf.h"
+#include "source/perf/perf_count.h"
 #include "source/perf/perf_session.h"
 
 #include <string.h>

@@ -8,6 +8,7 @@
 #define SONDE_SOURCE_PERF_PERF_H
 
 #include "base/err.h"
+#include "core/metric.h"
 
 enum perf_scope { PERF_SCOPE_JOB, PERF_SCOPE_CGROUP, PERF_SCOPE_NODE };
 
@@ -22,5 +23,10 @@ struct perf_options {
 /* Whether the file can be read and the groups and the CPU are known to some events file. 0, or
  * -errno with a sentence. */
 int perf_options_check(const struct perf_options *o, struct err *e);
+
+/* Of the catalogue of perf events in perf.c, every metric that events files name: it holds no codes
+ * and no formulas of CPUs. Which of them a recording has depends on the CPU and on what was asked
+ * for: perf_plan.h makes its rows from these. NULL when no metric has this name. */
+const struct metric *perf_metric(const char *name);
 
 #endif

@@ -2,8 +2,8 @@
 #include "source/perf/perf_session.h"
 
 #include "base/clock.h"
-#include "source/perf/perf_metrics.h"
-#include "source/perf/perf_permission.h"
+#include "source/perf/perf.h"
+#include "source/perf/perf_count.h"
 #include "source/perf/perf_where.h"
 #include "source/sysfs.h"
 

@@ -11,7 +11,7 @@
 
 #include "source/perf/perf.h"
 #include "source/perf/perf_count.h"
-#include "source/perf/perf_rows.h"
+#include "source/perf/perf_plan.h"
 #include "source/source.h"
 
 /* What is counted: set i of the plan with its count, rows and slots. */

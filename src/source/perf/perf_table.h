@@ -12,9 +12,33 @@
 
 #include "base/err.h"
 #include "base/pool.h"
-#include "source/perf/perf_cpu.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Which CPU this is, as far as its counters' codes depend on it.
+ *
+ * Pure: reads the text of /proc/cpuinfo, its first CPU. On Arm the vendor is "arm", the family the
+ * implementer and the model the part of MIDR; on POWER the vendor is "power" and the family the
+ * upper half of PVR; on RISC-V the vendor is "riscv", the family the bits of a register and the
+ * model mvendorid.
+ */
+
+struct perf_cpu {
+	char vendor[16]; /* "GenuineIntel"; "" = not known */
+	uint64_t family, model, stepping;
+};
+
+/* False, and a vendor of "", when the text does not tell. */
+bool perf_cpu_parse(const char *cpuinfo, struct perf_cpu *out);
+
+/* A number, decimal or 0x...; false when there is none or it does not fit. Moves *p behind it. */
+bool perf_number(const char **p, uint64_t *out);
+/* Whether v is in a list as "0x4e,0x5e-0x5f"; false when it is malformed, too. */
+bool perf_list_has(const char *list, uint64_t v);
+bool perf_list_is_sound(const char *list);
 
 enum {
 	PERF_GROUPS_MAX = 48,
@@ -83,5 +107,9 @@ int perf_table_file(struct perf_table *t, const char *path, struct err *e);
 uint64_t perf_code(const struct perf_event *ev, const char *kind);
 
 const struct perf_group *perf_table_group(const struct perf_table *t, const char *name);
+
+/* For perf_parse.c: a group that was read and is sound is copied into the table. 0; -E2BIG when the
+ * table is full, -ENOMEM. */
+int perf_table_add(struct perf_table *t, const struct perf_group *g);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "base/text/number.h"
 #include "source/cgroup/cgroup_path.h"
-#include "source/perf/perf_permission.h"
+#include "source/perf/perf_count.h"
 #include "source/storage/mountinfo.h"
 #include "source/sysfs.h"
 

@@ -3,10 +3,9 @@
  * (src/unwind/) turns into frames. What it answers becomes events of the recording as it comes. */
 #include "base/clock.h"
 #include "base/text/number.h"
-#include "source/perf/perf_permission.h"
+#include "source/perf/perf_count.h"
 #include "source/perf/perf_where.h"
 #include "source/program/stacks_helper.h"
-#include "source/program/stacks_take.h"
 
 #include <errno.h>
 #include <stdio.h>

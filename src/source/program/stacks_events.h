@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -39,9 +40,27 @@ void stacks_rings_close(struct stacks_rings *r);
 /* One more task, and what it starts. 0, or -errno; -ESRCH: it has gone. */
 int stacks_rings_add(struct stacks_rings *r, pid_t tid);
 
-/* In rounds (stacks_rounds.h): an event on one thread alone, wherever it runs, that nothing
+/* In rounds: an event on one thread alone, wherever it runs, that nothing
  * inherits; 0: on the caller. It will have a ring of so many bytes. Its descriptor, or -errno. */
 int stacks_event_open(pid_t tid, int64_t period_ns, size_t ring);
 size_t stacks_ring_least(void); /* bytes of such a ring */
+
+/*
+ * How stacks are sampled on machines with many CPUs: in rounds, some threads at a
+ * time, by events of the helper (unwind/rounds.h). Inherited events would cost each process start
+ * more with every CPU.
+ */
+
+struct stacks_turns {
+	uint32_t threads;        /* at a time; 0: no rounds */
+	uint32_t bytes;          /* of memory that may be locked for their rings */
+	uint32_t hz, hz_of_node; /* samples a second of CPU time, and of all threads together */
+};
+
+/* Are there too many CPUs for events that are inherited? SONDE_STACKS_THREADS, how many threads at
+ * a time, says so, too. */
+bool stacks_rounds_needed(void);
+/* hz, lock_kb: as of stacks_rings_open. 0, or -errno with a sentence; such an event was tried. */
+int stacks_rounds_plan(struct stacks_turns *t, int64_t hz, int64_t lock_kb, struct err *e);
 
 #endif

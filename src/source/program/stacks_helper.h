@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "source/program/stacks_events.h"
 #include "source/program/stacks_page.h"
-#include "source/program/stacks_rounds.h"
+#include "source/source.h"
 
 #include <stdbool.h>
 
@@ -44,5 +44,27 @@ bool stacks_helper_answered(const struct stacks_helper *h);
 /* Has it ended by itself? It is reaped then. */
 bool stacks_helper_died(struct stacks_helper *h);
 bool stacks_helper_stop(struct stacks_helper *h); /* false: it was left behind */
+
+/*
+ * The messages of the helper sonde-unwind as events of the recording. They are
+ * hostile: it reads what is hostile. What does not fit into a sample stays for the next.
+ */
+
+struct stacks_taken {
+	struct stacks_ids next;  /* above all that were taken */
+	uint64_t bad;            /* messages that made no sense */
+	bool no_paths;           /* of files the names alone */
+	struct source_mask mask; /* of what was waited for */
+	uint32_t objects;        /* the module of such frames; 0: none yet */
+	/* scratch */
+	char text[2][STACKS_TEXT_MAX + 1], masked[STACKS_TEXT_MAX + 1];
+	struct event_item item[EVENT_ITEMS_MAX];
+};
+
+void stacks_take(struct stacks_taken *t, struct stacks_page *p, const struct source_job *job,
+		 struct sample *s);
+/* All there is, for which the job's end waits a moment. False: the helper did not answer. */
+bool stacks_take_last(struct stacks_taken *t, struct stacks_helper *h, const struct source_job *job,
+		      struct sample *s);
 
 #endif

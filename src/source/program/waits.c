@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/text/number.h"
 #include "source/program/stacks_helper.h"
-#include "source/program/stacks_take.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * numa_maps.h - on which NUMA nodes a process's pages are, numa_maps of numa(7): one line for each
+ * placement.h - on which NUMA nodes a process's pages are, numa_maps of numa(7): one line for each
  * mapping.
  *
- * Pure. Pages that several processes have are in each one's file.
+ * Pure. Pages that several processes have are in each one's file. placement.c also has the source.
  */
-#ifndef SONDE_SOURCE_NUMA_MAPS_H
-#define SONDE_SOURCE_NUMA_MAPS_H
+#ifndef SONDE_SOURCE_PLACEMENT_H
+#define SONDE_SOURCE_PLACEMENT_H
 
 #include <stddef.h>
 #include <stdint.h>

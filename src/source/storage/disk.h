@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * block.h - what a block device is: a disk, or something that lies on one.
+ * disk.h - what a block device is: a disk, or something that lies on one.
  *
  * What goes through a partition, a stacked device or a path is counted there and at the disk: of
  * these totals take the disks alone.
  */
-#ifndef SONDE_SOURCE_STORAGE_BLOCK_H
-#define SONDE_SOURCE_STORAGE_BLOCK_H
+#ifndef SONDE_SOURCE_STORAGE_DISK_H
+#define SONDE_SOURCE_STORAGE_DISK_H
 
 #include "base/root.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cgroup_members.h - is a control group the job's alone? By who is in it: the job's processes are
+ * cgroup.h - is a control group the job's alone? By who is in it: the job's processes are
  * its roots' descendants; Sonde's own count as the job's.
  *
  * Looked at again at growing intervals up to 10 s, so a short visitor may be missed. Once others
  * were seen it is shared for good. What cannot be seen (another pid namespace, hidden processes,
  * groups below, very many members) is not taken for the job's.
  */
-#ifndef SONDE_SOURCE_CGROUP_CGROUP_MEMBERS_H
-#define SONDE_SOURCE_CGROUP_CGROUP_MEMBERS_H
+#ifndef SONDE_SOURCE_CGROUP_CGROUP_H
+#define SONDE_SOURCE_CGROUP_CGROUP_H
 
 #include "source/cgroup/cgroup_group.h"
 

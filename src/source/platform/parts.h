@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * platform_part.h - what the parts of platform.h share; nobody else includes it.
+ * parts.h - what the parts of platform.h share; nobody else includes it.
  *
  * The helpers say one fact from one small file, when it is there and not empty. A text is its first
  * line, without the blanks around it, cut at PLATFORM_TEXT.
  */
-#ifndef SONDE_SOURCE_PLATFORM_PLATFORM_PART_H
-#define SONDE_SOURCE_PLATFORM_PLATFORM_PART_H
+#ifndef SONDE_SOURCE_PLATFORM_PARTS_H
+#define SONDE_SOURCE_PLATFORM_PARTS_H
 
 #include "source/cpulist.h"
 #include "source/platform/platform.h"
@@ -30,6 +30,8 @@ struct platform_fact {
 	enum platform_form form;
 	int64_t scale; /* of a number; 0: 1 */
 };
+
+#define FACTS(array) array, sizeof(array) / sizeof((array)[0])
 
 /* Says those facts whose files are there. */
 void platform_facts(const struct platform *p, const struct platform_fact *fact, size_t n);
@@ -57,8 +59,5 @@ void platform_memory(const struct platform *p);
 void platform_devices(const struct platform *p);
 void platform_gpus(const struct platform *p);
 void platform_guest(const struct platform *p);
-
-/* When /proc/cpuinfo is an Arm machine's. */
-void platform_arm(const struct platform *p, const char *cpuinfo);
 
 #endif
