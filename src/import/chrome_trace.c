@@ -85,8 +85,9 @@ static bool read_begin_time(struct chrome *c, struct jsondoc *j)
 	struct err *e = &c->fault;
 	enum jsondoc_token t = jsondoc_next(j, e);
 	int64_t utc_ns;
+	const char *zone = t == JSONDOC_STRING ? clock_of_iso(j->text, &utc_ns) : NULL;
 
-	if (t == JSONDOC_STRING && timeline_time_of(j->text, &utc_ns))
+	if (zone && (!strcmp(zone, "Z") || !strcmp(zone, "+00:00")))
 		state_zero(c, "otherData.begin_time", "1 ns", utc_ns);
 	return t != JSONDOC_BAD && jsondoc_skip(j, t, e);
 }

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Sums of times of hostile files. False: it is beyond what there is. */
 static bool sum(int64_t a, int64_t b, int64_t *out)
@@ -107,22 +106,4 @@ int timeline_clock(const struct timeline_times *t, const struct import *x, int64
 		return 0;
 	}
 	return unknown(t, x, zero_utc, e);
-}
-
-bool timeline_time_of(const char *iso, int64_t *utc_ns)
-{
-	struct tm tm = { 0 };
-	const char *at = strptime(iso, "%Y-%m-%dT%H:%M:%S", &tm);
-	int64_t ns = 0, digit = NS_PER_S / 10;
-	time_t s;
-
-	if (!at)
-		return false;
-	if (*at == '.')
-		for (at++; *at >= '0' && *at <= '9'; at++, digit /= 10)
-			ns += digit * (*at - '0');
-	if (strcmp(at, "Z") != 0 && strcmp(at, "+00:00") != 0)
-		return false;
-	s = timegm(&tm);
-	return !__builtin_mul_overflow((int64_t)s, NS_PER_S, utc_ns) && sum(*utc_ns, ns, utc_ns);
 }

@@ -25,7 +25,5 @@ struct timeline_times {
  * sentence: it is not of that recording. */
 int timeline_clock(const struct timeline_times *t, const struct import *x, int64_t *zero_utc,
 		   struct err *e);
-/* "2026-11-20T13:05:33.123Z", in ns since 1970. False: it is none. */
-bool timeline_time_of(const char *iso, int64_t *utc_ns);
 
 #endif

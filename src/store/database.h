@@ -23,7 +23,7 @@
 #define SONDE_STORE_DATABASE_H
 
 #include "base/err.h"
-#include "store/field.h"
+#include "store/wire.h"
 
 struct database;
 

@@ -20,7 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 enum { RESULTS_MAX = 100000, KEPT_BYTES = 65536, FAILURES_TOLD = 20 };
 
@@ -39,19 +38,9 @@ static void note(struct amun *a, const char *format, ...)
 
 int64_t amun_time(const char *text)
 {
-	struct tm tm = { 0 };
-	const char *end = text ? strptime(text, "%Y-%m-%dT%H:%M:%S", &tm) : NULL;
-	int64_t ns = 0, unit = NS_PER_S;
-	time_t s = end ? timegm(&tm) : -1;
+	int64_t ns;
 
-	if (!end || s <= 0 || s > INT64_MAX / NS_PER_S / 2)
-		return 0;
-	if (*end == '.')
-		for (end++; *end >= '0' && *end <= '9' && unit > 1; end++) {
-			unit /= 10;
-			ns += (*end - '0') * unit;
-		}
-	return (int64_t)s * NS_PER_S + ns;
+	return text && clock_of_iso(text, &ns) ? ns : 0;
 }
 
 /* ---- a result ---- */

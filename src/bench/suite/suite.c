@@ -217,12 +217,15 @@ static int64_t distance_of(const char *text)
 
 int64_t suite_time(const char *text)
 {
-	int64_t ns = amun_time(text), distance_s;
-	const char *zone = ns ? strpbrk(text + strlen("2026-11-28T"), "+-") : NULL;
+	int64_t ns, distance_s;
+	const char *rest = text ? clock_of_iso(text, &ns) : NULL,
+		   *zone = rest ? strpbrk(rest, "+-") : NULL;
 
 	if (!zone)
-		return ns;
+		return rest ? ns : 0;
 	distance_s = distance_of(zone + 1);
-	ns += (*zone == '-' ? 1 : -1) * distance_s * NS_PER_S;
-	return distance_s >= 0 && ns > 0 ? ns : 0;
+	if (distance_s < 0 ||
+	    __builtin_add_overflow(ns, (*zone == '-' ? 1 : -1) * distance_s * NS_PER_S, &ns))
+		return 0;
+	return ns > 0 ? ns : 0;
 }
