@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "base/text/json_read.h"
 #include "base/text/number.h"
-#include "push/mlflow_part.h"
+#include "push/mlflow.h"
 
 #include <errno.h>
 #include <stdio.h>

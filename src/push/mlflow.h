@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mlflow_part.h - what the parts of a push to MLflow share. Private to push/mlflow*.c.
+ * mlflow.h - what the parts of a push to MLflow share. Private to push/mlflow*.c.
  */
-#ifndef SONDE_PUSH_MLFLOW_PART_H
-#define SONDE_PUSH_MLFLOW_PART_H
+#ifndef SONDE_PUSH_MLFLOW_H
+#define SONDE_PUSH_MLFLOW_H
 
 #include "push/http.h"
 #include "push/journal.h"
-#include "push/mlflow_batch.h"
+#include "push/mlflow_points.h"
 #include "push/push.h"
+#include "push/trials.h"
 
 struct mlflow {
 	const struct push_job *job;
@@ -59,5 +60,25 @@ int mlflow_end(struct mlflow *m, const char *status, int64_t end_ms, struct err 
 /* A request with who we are in it. As http_ask_patiently. */
 int mlflow_send(struct mlflow *m, struct http_request *q, const struct http_body *body,
 		struct http_answer *a, struct err *e);
+
+/* The artefacts of a run: the report, the samples as JSON, the recording. */
+
+/* Is there any that has not arrived? */
+bool mlflow_files_left(const struct mlflow *m);
+/* Those that have not arrived. Where the server does not take them itself, result->left_out says
+ * so. 0 or -errno. */
+int mlflow_files_send(struct mlflow *m, const struct summary *s, struct err *e);
+
+/* One of a run of trials, unless it has arrived; left_out as above. */
+int mlflow_file_send(struct mlflow *m, const struct push_file *f, struct err *e);
+
+/* Trials as runs of MLflow: one run of all, and below it one of each trial.
+ *
+ * Each has a mark that follows from what it is, by which it is found again: from another machine,
+ * too, where no journal knows of it. */
+
+/* As the exec_trials of a push. */
+int mlflow_trials(const struct push_job *j, const struct push_trials *t, struct push_result *r,
+		  struct err *e);
 
 #endif
