@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* perfmon.c - DIR/metrics/{meta_data,cpu_metrics,perf_metrics,nv_gpu_metrics}.json, of perfmon or
  * of `sonde export --to perfmon`: docs/perfmon-data.md. */
+#include "import/perfmon.h"
 #include "import/importer.h"
-#include "import/perfmon_keys.h"
 
 #include <errno.h>
 #include <fcntl.h>

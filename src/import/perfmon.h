@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perfmon_keys.h - what the keys of a host in perfmon's documents become: series under Sonde's
+ * perfmon.h - what the keys of a host in perfmon's documents become: series under Sonde's
  * names where they are right, under names of their own where perfmon's numbers are known to be
  * wrong. Private to perfmon*.c.
  */
-#ifndef SONDE_IMPORT_PERFMON_KEYS_H
-#define SONDE_IMPORT_PERFMON_KEYS_H
+#ifndef SONDE_IMPORT_PERFMON_H
+#define SONDE_IMPORT_PERFMON_H
 
 #include "base/text/jsondoc.h"
 #include "import/importer.h"
