@@ -15,14 +15,6 @@ struct place {
 	uint32_t row;
 };
 
-static double number_of(const char *text)
-{
-	char *end;
-	double v = decimal_parse(text, &end);
-
-	return end != text && !*end ? v : (double)NAN;
-}
-
 static struct expr_value look_up(void *ctx, const char *function, const char *name)
 {
 	const struct place *at = ctx;
@@ -36,7 +28,7 @@ static struct expr_value look_up(void *ctx, const char *function, const char *na
 		}
 	for (uint32_t i = 0; i < g->ntexts && !function; i++)
 		if (!strcasecmp(g->parameter[i].name, name) && g->parameter[i].text[at->row])
-			v = number_of(g->parameter[i].text[at->row]);
+			v = decimal_of(g->parameter[i].text[at->row]);
 	return (struct expr_value){ isfinite(v), v };
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/quantity.h"
 
+#include "base/text/decimal.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +44,7 @@ static const char *end_of_number(const char *text)
 bool quantity_read(const char *text, double *out)
 {
 	const char *suffix = end_of_number(text);
-	char number[64], *end;
+	char number[64];
 	size_t n = (size_t)(suffix - text);
 	double v;
 
@@ -50,8 +52,8 @@ bool quantity_read(const char *text, double *out)
 		return false;
 	memcpy(number, text, n);
 	number[n] = '\0';
-	v = strtod(number, &end);
-	if (*end || end == number || !isfinite(v))
+	v = decimal_of(number);
+	if (!isfinite(v))
 		return false;
 	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
 		if (!strcmp(suffix, units[i].suffix)) {

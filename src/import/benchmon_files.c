@@ -204,6 +204,8 @@ const struct benchmon_trace benchmon_traces[] = {
 };
 const size_t benchmon_ntraces = sizeof benchmon_traces / sizeof benchmon_traces[0];
 
+/* ---- lines of a file ---- */
+
 int csvfile_next(struct csvfile *r)
 {
 	size_t n;
@@ -252,6 +254,8 @@ bool csvfile_number(const char *text, double *out)
 		end++;
 	return end != text && !*end && isfinite(*out);
 }
+
+/* ---- annotations ---- */
 
 struct events {
 	struct store *store;

@@ -211,18 +211,6 @@ static void put_places(struct bytes *sql, uint32_t rows, uint32_t columns)
 	bytes_puts(sql, ")");
 }
 
-static int execute(struct database *s, struct bytes *sql, const struct field *v, uint32_t n,
-		   struct err *e)
-{
-	int rc;
-
-	bytes_u8(sql, 0);
-	rc = sql->failed ? err_set(e, -ENOMEM, "out of memory for the history")
-			 : database_exec(s, (const char *)sql->data, v, n, e);
-	bytes_free(sql);
-	return rc;
-}
-
 static struct field number_field(const struct history_run *r, size_t i)
 {
 	double v = r->number[i];
@@ -248,7 +236,7 @@ static int put_run(struct database *s, const struct history_run *r, struct err *
 	put_places(&sql, 1, COLUMNS);
 	bytes_puts(&sql, " ON CONFLICT (uid) DO UPDATE SET ");
 	put_columns(&sql, "% = excluded.%");
-	return execute(s, &sql, v, COLUMNS, e);
+	return database_exec_bytes(s, &sql, v, COLUMNS, e);
 }
 
 static int put_hosts(struct database *s, const struct history *h, const struct history_run *r,
@@ -268,7 +256,7 @@ static int put_hosts(struct database *s, const struct history *h, const struct h
 		bytes_puts(&sql, "INSERT INTO run_hosts (run_id, host) VALUES ");
 		put_places(&sql, n, 2);
 		bytes_puts(&sql, " ON CONFLICT DO NOTHING");
-		rc = execute(s, &sql, v, 2 * n, e);
+		rc = database_exec_bytes(s, &sql, v, 2 * n, e);
 		done += n;
 	}
 	return rc;
@@ -294,7 +282,7 @@ static int put_figures(struct database *s, const struct history *h, const struct
 	bytes_puts(&sql, "INSERT INTO summaries (run_id, name, value, text) VALUES ");
 	put_places(&sql, n, FIGURE_FIELDS);
 	bytes_puts(&sql, " ON CONFLICT DO NOTHING");
-	return execute(s, &sql, v, FIGURE_FIELDS * n, e);
+	return database_exec_bytes(s, &sql, v, FIGURE_FIELDS * n, e);
 }
 
 int history_put(struct database *s, const struct history *h, uint32_t i, int64_t *id, struct err *e)

@@ -176,14 +176,7 @@ static void find_differences(struct names *x, const struct campaign *c, const st
 
 static bool is_same_value(const char *a, const char *b)
 {
-	char *end_a = NULL, *end_b = NULL;
-	double x, y;
-
-	if (!a || !b || !strcmp(a, b))
-		return a == b || (a && b);
-	x = decimal_parse(a, &end_a);
-	y = decimal_parse(b, &end_b);
-	return end_a != a && !*end_a && end_b != b && !*end_b && x == y;
+	return a && b ? decimal_are_same(a, b) : a == b;
 }
 
 /* Has each trial the same by both names? */

@@ -142,9 +142,8 @@ static bool is_text(const struct page *p, const char *name)
 {
 	for (uint32_t i = 0; i < p->groups->n; i++) {
 		const char *text = campaign_text(p->c, p->groups->group[i].trial[0], name);
-		char *end;
 
-		if (text && (isnan(decimal_parse(text, &end)) || end == text || *end))
+		if (text && isnan(decimal_of(text)))
 			return true;
 	}
 	return false;
