@@ -3,8 +3,7 @@
 
 #include "base/text/escape.h"
 #include "bench/batchjobs.h"
-#include "bench/memory.h"
-#include "bench/noise.h"
+#include "bench/doubt.h"
 #include "console/command.h"
 #include "console/print.h"
 #include "console/say.h"
