@@ -6,6 +6,8 @@
 #include "bench/indicator.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -403,4 +405,15 @@ int trial_put(struct trial_store *s, const struct batch *b, struct trial *t, str
 		       ? rc
 		       : indicator_put(s->database, m, (struct indicator_trial){ b->id, t->number },
 				       t->said, e);
+}
+
+void trial_note_put(trial_note *note, const char *format, ...)
+{
+	char text[768];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof text, format, ap);
+	va_end(ap);
+	note(text);
 }
