@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/indicator.h"
+
 #include "bench/model.h"
 
 #include <errno.h>

@@ -53,7 +53,18 @@ struct model_query {
 	uint32_t limit; /* 0: none */
 };
 
-struct model_check; /* bench/modelcheck.h */
+/* A check: what one of its columns has to be by the others, such as a rate by operations
+ * and time.
+ *
+ * Written as "rate ~ size^3 / elapsed / 1e6 within 1%", with the formulas of core/expr/expr.h,
+ * whose names are columns and figures of trials. A trial that fails one is reported, and counts as
+ * before. */
+struct model_check {
+	const char *text; /* all of it, as it was written */
+	const char *name; /* the column */
+	struct expr *computed;
+	double tolerance; /* 0.01: one percent of what is computed */
+};
 
 struct model {
 	const char *name, *table; /* table: in the store; "trials_pi_matmul" */
@@ -107,19 +118,7 @@ double model_score(const struct model *m, const struct contract *c);
  * its name; m may be NULL. */
 bool model_is_workload(const struct model *m, const char *name);
 
-/* Checks of a model: what one of its columns has to be by the others, such as a rate by operations
- * and time.
- *
- * Written as "rate ~ size^3 / elapsed / 1e6 within 1%", with the formulas of core/expr/expr.h,
- * whose names are columns and figures of trials. A trial that fails one is reported, and counts as
- * before. */
-
-struct model_check {
-	const char *text; /* all of it, as it was written */
-	const char *name; /* the column */
-	struct expr *computed;
-	double tolerance; /* 0.01: one percent of what is computed */
-};
+/* ---- checks ---- */
 
 /* Adds one. 0; -EINVAL with a sentence, and *at is where in text its fault is; -ENOMEM. */
 int modelcheck_add(struct model *m, const char *text, size_t *at, struct err *e);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* chrome_put.c - events of a trace in Chrome's JSON become spans, marks and values. */
+#include "import/chrome_trace.h"
+
 #include "base/clock.h"
 #include "base/hash.h"
-#include "import/chrome_trace.h"
 
 #include <errno.h>
 #include <math.h>

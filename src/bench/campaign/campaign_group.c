@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* campaign_group.c - trials that are alike: in what they were asked, in machine, in software. */
+#include "bench/campaign/campaign.h"
+
 #include "base/array.h"
 #include "base/text/decimal.h"
-#include "bench/campaign/campaign.h"
 #include "core/glob.h"
 
 #include <errno.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* campaign_sweep.c - the trials of one sweep: what its matrix says of each is a parameter, too. */
+#include "bench/campaign/campaign.h"
+
 #include "base/array.h"
 #include "base/text/decimal.h"
-#include "bench/campaign/campaign.h"
 
 #include <errno.h>
 #include <math.h>

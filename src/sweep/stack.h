@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sweepstack.h - makes the software stacks of a sweep real: modules, a virtual environment of
+ * stack.h - makes the software stacks of a sweep real: modules, a virtual environment of
  * Python, a container's image.
  *
  * A virtual environment is made once, below a directory that is kept between sweeps, under a name
  * that follows from its interpreter, platform, requirements, lock and words for pip. Whoever comes
  * while it is made waits; one that was left half made is made anew.
  */
-#ifndef SONDE_SWEEP_SWEEPSTACK_H
-#define SONDE_SWEEP_SWEEPSTACK_H
+#ifndef SONDE_SWEEP_STACK_H
+#define SONDE_SWEEP_STACK_H
 
 #include "base/sha256.h"
 #include "bench/sweep/sweepspec.h"

@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sweep/sweepexpand.h"
+/*
+ * expand.c - stacks of a specification whose Python requirements are ranges, or a Pipfile, become
+ * concrete ones in its document.
+ *
+ * The stack's own pip finds the versions and resolves them (cmd/expand.py). What came of it is
+ * kept beside the virtual environments, so that a sweep that goes on has the same stacks, whatever
+ * was published meanwhile.
+ */
+#include "sweep/sweeping.h"
 
 #include "base/clock.h"
 #include "base/text/textfile.h"
-#include "bench/sweep/specfield.h"
+#include "bench/sweep/sweepspec.h"
 #include "console/say.h"
 #include "output/outfile.h"
-#include "trial/pipwords.h"
+#include "sweep/pipwords.h"
 #include "trial/scripted.h"
 
 #include <errno.h>

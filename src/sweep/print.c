@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sweep/sweepprint.h"
+#include "sweep/sweeping.h"
 
 #include "base/text/escape.h"
 #include "bench/group.h"

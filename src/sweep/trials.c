@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sweeptrial.c - the trials of a sweep that this machine runs. */
+/* trials.c - the trials of a sweep that this machine runs. */
+#include "sweep/sweeping.h"
+
 #include "base/folder.h"
 #include "console/say.h"
-#include "sweep/sweepfiles.h"
-#include "sweep/sweeping.h"
 #include "trial/varied.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sweep/sweephost.h"
+#include "sweep/sweeping.h"
 
 #include "base/text/number.h"
 #include "base/text/textfile.h"

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sweep/sweepknown.h"
+/*
+ * known.c - what makes a combination the same in another sweep: a specification that grew, by a
+ * value, a stack or trials, finds what an earlier one has run.
+ *
+ * The name of its batch is a digest of all that its trials get, not of what else is tried: a
+ * specification without its matrix, decision and number of trials, then the combination's own
+ * stack, environment and parameters, the user and, unless a cluster runs them, the machine.
+ */
+#include "sweep/sweeping.h"
 
 #include "console/say.h"
 

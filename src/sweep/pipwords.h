@@ -5,8 +5,8 @@
  * Which packages are in conflict pip prints to standard output, and to standard error only that
  * there are some; which versions it ignored it prints before the error, as one.
  */
-#ifndef SONDE_TRIAL_PIPWORDS_H
-#define SONDE_TRIAL_PIPWORDS_H
+#ifndef SONDE_SWEEP_PIPWORDS_H
+#define SONDE_SWEEP_PIPWORDS_H
 
 #include <stddef.h>
 

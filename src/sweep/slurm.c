@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sweep/sweepslurm.h"
+/*
+ * slurm.c - the trials of a sweep as elements of Slurm's job arrays.
+ *
+ * Who submits writes down which trials an array has before it is submitted, under the name the
+ * array will have. So it is known at any time from Slurm and these lists which trials are on their
+ * way, also after whoever submitted them was killed.
+ */
+#include "sweep/sweeping.h"
 
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/text/number.h"
 #include "base/text/textfile.h"
 #include "console/say.h"
-#include "sweep/sweephalving.h"
-#include "sweep/sweephost.h"
-#include "sweep/sweepknown.h"
 #include "trial/scripted.h"
 
 #include <errno.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sweep/sweepstack.h"
+#include "sweep/stack.h"
 
 #include "base/clock.h"
 #include "base/helper.h"
 #include "base/text/number.h"
 #include "base/text/textfile.h"
 #include "console/say.h"
-#include "trial/pipwords.h"
+#include "sweep/pipwords.h"
 #include "trial/scripted.h"
 
 #include <errno.h>

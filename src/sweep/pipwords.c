@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "trial/pipwords.h"
+#include "sweep/pipwords.h"
 
 #include "base/text/number.h"
 
