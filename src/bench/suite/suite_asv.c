@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* suite_asv.c - one result file of asv: a commit in an environment on a machine. What is measured
  * follows from a benchmark's name; names of parameters and units are in benchmarks.json only. */
-#include "base/clock.h"
 #include "bench/suite/suite.h"
+
+#include "base/clock.h"
 
 #include <math.h>
 #include <stdio.h>

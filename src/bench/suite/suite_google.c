@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* suite_google.c - the JSON of Google Benchmark. Times are in the unit that each entry names. */
 #include "bench/suite/suite.h"
+
 #include "core/glob.h"
 
 #include <math.h>
