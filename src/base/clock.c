@@ -88,3 +88,21 @@ const char *clock_iso(int64_t utc_ns, char *out, size_t size)
 	snprintf(out, size, "%s", text);
 	return out;
 }
+
+const char *clock_of_iso(const char *text, int64_t *utc_ns)
+{
+	struct tm tm = { 0 };
+	const char *at = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
+	time_t seconds = at ? timegm(&tm) : -1;
+	int64_t unit = NS_PER_S;
+
+	if (seconds < 0 || seconds >= INT64_MAX / NS_PER_S)
+		return NULL;
+	*utc_ns = (int64_t)seconds * NS_PER_S;
+	if (*at == '.')
+		for (at++; *at >= '0' && *at <= '9'; at++) {
+			unit /= 10;
+			*utc_ns += (*at - '0') * unit;
+		}
+	return at;
+}

@@ -116,15 +116,14 @@ static void find_values(struct values *v, const struct advice *a, const struct c
 	*v = (struct values){ .numbers = true };
 	for (uint32_t i = 0; i < a->n && v->n < VALUES_MAX; i++) {
 		const char *text = said(a, c, i, parameter);
-		char *end = NULL;
 		uint32_t k = 0;
 
 		while (text && k < v->n && strcmp(v->text[k], text) != 0)
 			k++;
 		if (!text || k < v->n)
 			continue;
-		v->number[v->n] = decimal_parse(text, &end);
-		v->numbers &= end != text && !*end && isfinite(v->number[v->n]);
+		v->number[v->n] = decimal_of(text);
+		v->numbers &= isfinite(v->number[v->n]);
 		v->text[v->n++] = text;
 	}
 }

@@ -3,7 +3,7 @@
 
 #include "base/text/escape.h"
 #include "bench/indicator.h"
-#include "bench/modelcheck.h"
+#include "bench/model.h"
 #include "bench/trial.h"
 #include "store/schema.h"
 

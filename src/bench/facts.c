@@ -64,7 +64,8 @@ void bench_facts_add(struct bench_facts *f, const char *name, const char *text)
 		bench_facts_put(f, name, text);
 }
 
-void bench_facts_add_value(struct bench_facts *f, const char *name, const struct jsontree *v)
+/* One value: a text as it is, null is none, all else as JSON. */
+static void bench_facts_add_value(struct bench_facts *f, const char *name, const struct jsontree *v)
 {
 	struct bytes b = { 0 };
 	struct json j = { .out = &b };

@@ -26,8 +26,6 @@ struct bench_facts {
 void bench_facts_put(struct bench_facts *f, const char *name, const char *text);
 /* Of others' documents: as many as there is room for. */
 void bench_facts_add(struct bench_facts *f, const char *name, const char *text);
-/* One value: a text as it is, null is none, all else as JSON. */
-void bench_facts_add_value(struct bench_facts *f, const char *name, const struct jsontree *v);
 /* prefix.cpu_info.brand_raw, ...: objects are gone through, lists are one fact. v may be NULL. */
 void bench_facts_flatten(struct bench_facts *f, const char *prefix, const struct jsontree *v);
 /* "numpy==1.26.4" as a line behind indent, of the fact package.numpy. False: it is none that pip

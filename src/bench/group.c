@@ -2,7 +2,7 @@
 #include "bench/group.h"
 
 #include "base/array.h"
-#include "bench/memory.h"
+#include "bench/doubt.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -9,7 +9,7 @@
 #define SONDE_BENCH_GROUP_H
 
 #include "bench/batch_id.h"
-#include "bench/modelcheck.h"
+#include "bench/model.h"
 #include "bench/trial.h"
 #include "core/describe.h"
 #include "core/metric.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/indicator.h"
-#include "bench/modelcheck.h"
+
+#include "bench/model.h"
 
 #include <errno.h>
 #include <string.h>
@@ -28,19 +29,6 @@ const char *indicator_sql_type(enum model_type t)
 	       : t == MODEL_REAL ? "DOUBLE PRECISION"
 	       : t == MODEL_BOOL ? "INTEGER"
 				 : "TEXT";
-}
-
-/* Runs it and empties it. */
-static int execute(struct database *s, struct bytes *sql, const struct field *v, uint32_t n,
-		   struct err *e)
-{
-	int rc;
-
-	bytes_u8(sql, 0);
-	rc = sql->failed ? err_set(e, -ENOMEM, "out of memory for an indicator's columns")
-			 : database_exec(s, (const char *)sql->data, v, n, e);
-	bytes_reset(sql);
-	return rc;
 }
 
 static int no_memory(struct err *e)
@@ -151,39 +139,30 @@ static int put_column(struct database *s, const struct model *m, uint32_t place,
 static int make_index(struct database *s, const struct model *m, uint32_t place, struct err *e)
 {
 	struct bytes sql = { 0 };
-	int rc;
 
 	bytes_printf(&sql, "CREATE INDEX IF NOT EXISTS %s_%u ON %s (", m->table, place, m->table);
 	indicator_quote(&sql, m->column[place].name);
 	bytes_puts(&sql, ")");
-	rc = execute(s, &sql, NULL, 0, e);
-	bytes_free(&sql);
-	return rc;
+	return database_exec_bytes(s, &sql, NULL, 0, e);
 }
 
 static int drop_index(struct database *s, const struct model *m, uint32_t place, struct err *e)
 {
 	struct bytes sql = { 0 };
-	int rc;
 
 	bytes_printf(&sql, "DROP INDEX IF EXISTS %s_%u", m->table, place);
-	rc = execute(s, &sql, NULL, 0, e);
-	bytes_free(&sql);
-	return rc;
+	return database_exec_bytes(s, &sql, NULL, 0, e);
 }
 
 static int make_column(struct database *s, const struct model *m, uint32_t place, struct err *e)
 {
 	const struct model_column *c = &m->column[place];
 	struct bytes sql = { 0 };
-	int rc;
 
 	bytes_printf(&sql, "ALTER TABLE %s ADD COLUMN ", m->table);
 	indicator_quote(&sql, c->name);
 	bytes_printf(&sql, " %s", indicator_sql_type(c->type));
-	rc = execute(s, &sql, NULL, 0, e);
-	bytes_free(&sql);
-	return rc;
+	return database_exec_bytes(s, &sql, NULL, 0, e);
 }
 
 /* Its values as another type: a column beside it takes them and then its name, as both databases
@@ -208,9 +187,8 @@ static int retype_column(struct database *s, const struct model *m, uint32_t pla
 				indicator_quote(&sql, m->column[place].name);
 			else
 				bytes_u8(&sql, (uint8_t)*c);
-		rc = execute(s, &sql, NULL, 0, e);
+		rc = database_exec_bytes(s, &sql, NULL, 0, e);
 	}
-	bytes_free(&sql);
 	return rc;
 }
 
@@ -259,15 +237,14 @@ static int make_table(struct database *s, struct model *m, struct err *e)
 	struct bytes sql = { 0 };
 	int rc = put_indicator(s, m, e);
 
+	if (rc)
+		return rc;
 	bytes_printf(
 		&sql,
 		"CREATE TABLE %s (trial_id INTEGER PRIMARY KEY REFERENCES trials (id) ON DELETE "
 		"CASCADE)",
 		m->table);
-	if (!rc)
-		rc = execute(s, &sql, NULL, 0, e);
-	bytes_free(&sql);
-	return rc;
+	return database_exec_bytes(s, &sql, NULL, 0, e);
 }
 
 /* ---- what a result, or a declaration, asks of it ---- */

@@ -22,13 +22,6 @@ int indicator_read(struct database *s, const char *name, struct model *m, struct
 int indicator_bring(struct database *s, const struct model *declared, const struct contract *c,
 		    struct model *m, struct err *e);
 
-/* The row of a trial, which is there: by its batch and number. */
-struct indicator_trial {
-	int64_t batch, number;
-};
-int indicator_put(struct database *s, const struct model *m, struct indicator_trial trial,
-		  const struct contract *c, struct err *e);
-
 /* "matrix_size", with the quotes. */
 void indicator_quote(struct bytes *sql, const char *name);
 const char *indicator_sql_type(enum model_type t);

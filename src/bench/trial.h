@@ -89,6 +89,11 @@ int trial_put(struct trial_store *s, const struct batch *b, struct trial *t, str
 /* Is this one of a batch there? 1, 0, -errno. */
 int trial_exists(struct database *s, const struct batch *b, int64_t number, struct err *e);
 
+/* What is missing of a document that is imported, or was left out of it: a sentence. */
+typedef void trial_note(const char *sentence);
+void trial_note_put(trial_note *note, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
 void trial_take_usage(struct trial *t, const struct rusage *u);
 
 #endif

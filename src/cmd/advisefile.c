@@ -71,14 +71,6 @@ static bool is_of(const char *text, const char *more)
 	return *text;
 }
 
-static bool are_equal(const char *a, const char *b)
-{
-	char *end_a, *end_b;
-	double x = decimal_parse(a, &end_a), y = decimal_parse(b, &end_b);
-
-	return !strcmp(a, b) || (end_a != a && end_b != b && !*end_a && !*end_b && x == y);
-}
-
 /* Has the variable the parameter's value in each trial? */
 static bool sets(const struct campaign *c, const struct advice *a, const char *variable,
 		 const char *parameter)
@@ -89,7 +81,7 @@ static bool sets(const struct campaign *c, const struct advice *a, const char *v
 			const char *value = fact_of(c, trial, variable);
 			const char *said = campaign_text(c, trial, parameter);
 
-			if (said && (!value || !are_equal(value, said)))
+			if (said && (!value || !decimal_are_same(value, said)))
 				return false;
 		}
 	return true;

@@ -10,9 +10,8 @@
 
 #include <errno.h>
 
-static void say_note(void *ctx, const char *sentence)
+static void say_note(const char *sentence)
 {
-	(void)ctx;
 	say("import: %s", sentence);
 }
 

@@ -3,11 +3,7 @@
 #include "base/clock.h"
 #include "console/command.h"
 #include "console/say.h"
-#include "sweep/sweephalving.h"
-#include "sweep/sweephost.h"
-#include "sweep/sweepknown.h"
-#include "sweep/sweepprint.h"
-#include "sweep/sweepslurm.h"
+#include "sweep/sweeping.h"
 
 #include <errno.h>
 #include <string.h>

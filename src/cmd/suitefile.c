@@ -8,9 +8,8 @@
 #include "session/history.h"
 #include "trial/benchmodels.h"
 
-static void say_note(void *ctx, const char *sentence)
+static void say_note(const char *sentence)
 {
-	(void)ctx;
 	say("import: %s", sentence);
 }
 

@@ -6,7 +6,7 @@
 #define SONDE_DATABASE_DRIVER_H
 
 #include "base/err.h"
-#include "store/field.h"
+#include "store/wire.h"
 
 /* Where the rows of an answer go, a block of them at a time. */
 struct answer {

@@ -8,7 +8,6 @@
  * is one row of the recording; a device that is not in it has no value then.
  */
 #include "import/benchmon.h"
-#include "import/csvfile.h"
 
 #include <dirent.h>
 #include <errno.h>

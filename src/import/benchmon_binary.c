@@ -4,8 +4,9 @@
  * first field is nanoseconds since 1970, little-endian. The file does not say which of benchmon's
  * versions wrote it: it is of a layout when the times of its first records are times.
  */
-#include "base/pool.h"
 #include "import/benchmon.h"
+
+#include "base/pool.h"
 
 #include <ctype.h>
 #include <math.h>

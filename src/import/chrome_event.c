@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "import/chrome_event.h"
+#include "import/chrome_trace.h"
 
 #include "base/crc32c.h"
 #include "base/text/decimal.h"
@@ -63,7 +63,9 @@ static bool time_of_real(const char *text, int64_t *ns)
 	return true;
 }
 
-bool chrome_time(const char *text, int64_t *ns)
+/* Of a number of microseconds as it was written, with up to three more digits. False: it is none,
+ * or is beyond 292 years. */
+static bool chrome_time(const char *text, int64_t *ns)
 {
 	const char *at = text + (*text == '-');
 	int64_t v = 0, fraction = 0;

@@ -7,8 +7,209 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* ---- names ---- */
+
+static struct chrome_name *slot_of(struct chrome_name *at, uint32_t cap, uint64_t key)
+{
+	uint32_t i = (uint32_t)(key ^ key >> 32) & (cap - 1);
+
+	while (at[i].key && at[i].key != key)
+		i = (i + 1) & (cap - 1);
+	return &at[i];
+}
+
+static bool grow(struct chrome_names *c)
+{
+	uint32_t cap = c->cap ? c->cap * 2 : 256;
+	struct chrome_name *more = calloc(cap, sizeof *more);
+
+	if (!more)
+		return false;
+	for (uint32_t i = 0; i < c->cap; i++)
+		if (c->at[i].key)
+			*slot_of(more, cap, c->at[i].key) = c->at[i];
+	free(c->at);
+	c->at = more;
+	c->cap = cap;
+	return true;
+}
+
+struct chrome_name *chrome_name_of(struct chrome_names *c, enum chrome_kind kind, const char *a,
+				   const char *b)
+{
+	uint64_t key = hash_bytes((uint64_t)kind, a, strlen(a) + 1);
+	struct chrome_name *n;
+
+	key = hash_text(key, b);
+	key += !key;
+	if (c->n >= c->cap / 2 && !grow(c))
+		return NULL;
+	n = slot_of(c->at, c->cap, key);
+	if (n->key)
+		return n;
+	if (c->n == CHROME_NAMES_MAX)
+		return NULL;
+	c->n++;
+	c->nprocesses += kind == CHROME_PROCESS;
+	n->key = key;
+	return n;
+}
+
+void chrome_name_set(struct chrome_names *c, struct chrome_name *n, const char *text)
+{
+	if (n && *text && (!n->text || strcmp(n->text, text) != 0))
+		n->text = pool_text(&c->text, text, strlen(text));
+}
+
+/* A free one of a process, from 1; the last one is never taken, so that many may share it. */
+static uint32_t chrome_lane_take(struct chrome_name *process)
+{
+	for (uint32_t i = 0; process && i < CHROME_LANES - 1; i++)
+		if (!(process->lanes[i / 32] >> i % 32 & 1)) {
+			process->lanes[i / 32] |= UINT32_C(1) << i % 32;
+			return i + 1;
+		}
+	return CHROME_LANES;
+}
+
+static void chrome_lane_free(struct chrome_name *process, uint32_t lane)
+{
+	if (process && lane && lane < CHROME_LANES)
+		process->lanes[(lane - 1) / 32] &= ~(UINT32_C(1) << (lane - 1) % 32);
+}
+
+void chrome_names_free(struct chrome_names *c)
+{
+	free(c->at);
+	pool_free(&c->text);
+	*c = (struct chrome_names){ 0 };
+}
+
+/* ---- open spans ---- */
+
+enum { LOOKS_MAX = 64 };
+
+static uint32_t *bucket_of(const struct openspans *o, uint64_t key)
+{
+	return &o->bucket[(key ^ key >> 32) & (OPENSPANS_BUCKETS - 1)];
+}
+
+/* A place for one more; 0: out of memory. */
+static uint32_t place_take(struct openspans *o)
+{
+	uint32_t id = o->free;
+
+	if (!o->bucket)
+		o->bucket = calloc(OPENSPANS_BUCKETS, sizeof *o->bucket);
+	if (!o->bucket)
+		return 0;
+	if (id) {
+		o->free = o->at[id].next;
+		return id;
+	}
+	if (o->n + 1 >= o->cap) {
+		uint32_t cap = o->cap ? o->cap * 2 : 256;
+		struct openspan *moved = reallocarray(o->at, cap, sizeof *moved);
+
+		if (!moved)
+			return 0;
+		memset(moved + o->cap, 0, (cap - o->cap) * sizeof *moved);
+		o->at = moved;
+		o->cap = cap;
+	}
+	return ++o->n;
+}
+
+static enum openspans_put openspans_put(struct openspans *o, const struct openspan *head,
+					const char *name, const char *detail)
+{
+	size_t n = strlen(name) + 1, more = strlen(detail) + 1;
+	uint32_t id, *bucket;
+	char *text;
+
+	if ((o->n >= OPENSPANS_MAX && !o->free) || o->text + n + more > OPENSPANS_TEXT)
+		return OPENSPANS_FULL;
+	text = malloc(n + more);
+	id = text ? place_take(o) : 0;
+	if (!id) {
+		free(text);
+		return OPENSPANS_NO_MEMORY;
+	}
+	memcpy(text, name, n);
+	memcpy(text + n, detail, more);
+	o->text += n + more;
+	bucket = bucket_of(o, head->key);
+	o->at[id] = *head;
+	o->at[id].name = text;
+	o->at[id].next = *bucket;
+	*bucket = id;
+	return OPENSPANS_PUT;
+}
+
+/* The newest of that key; with a name, one of the newest that is so called, if there is. NULL:
+ * none. */
+static const struct openspan *openspans_find(const struct openspans *o, uint64_t key,
+					     const char *name)
+{
+	const struct openspan *newest = NULL;
+	unsigned looks = 0;
+
+	for (uint32_t id = o->bucket ? *bucket_of(o, key) : 0; id; id = o->at[id].next) {
+		const struct openspan *x = &o->at[id];
+
+		if (x->key != key)
+			continue;
+		if (!name || !strcmp(x->name, name))
+			return x;
+		newest = newest ? newest : x;
+		if (++looks == LOOKS_MAX)
+			break;
+	}
+	return newest;
+}
+
+static const char *openspan_detail(const struct openspan *x)
+{
+	return x->name + strlen(x->name) + 1;
+}
+
+/* It is over: not valid afterwards. */
+static void openspans_drop(struct openspans *o, const struct openspan *x)
+{
+	uint32_t id = (uint32_t)(x - o->at), *from = bucket_of(o, x->key);
+
+	while (*from != id)
+		from = &o->at[*from].next;
+	*from = o->at[id].next;
+	o->text -= strlen(x->name) + strlen(openspan_detail(x)) + 2;
+	free(o->at[id].name);
+	o->at[id] = (struct openspan){ .next = o->free };
+	o->free = id;
+}
+
+/* Each of them, in no order: start with NULL; NULL: no more. */
+static const struct openspan *openspans_each(const struct openspans *o,
+					     const struct openspan *before)
+{
+	for (uint32_t id = before ? (uint32_t)(before - o->at) + 1 : 1; id <= o->n; id++)
+		if (o->at[id].name)
+			return &o->at[id];
+	return NULL;
+}
+
+void openspans_free(struct openspans *o)
+{
+	for (uint32_t id = 1; id <= o->n; id++)
+		free(o->at[id].name);
+	free(o->at);
+	free(o->bucket);
+	*o = (struct openspans){ 0 };
+}
 
 #define SINCE_1970 (INT64_C(946684800) * NS_PER_S) /* 2000: no machine is up for so long */
 

@@ -6,12 +6,113 @@
 #ifndef SONDE_IMPORT_CHROME_TRACE_H
 #define SONDE_IMPORT_CHROME_TRACE_H
 
-#include "import/chrome_event.h"
-#include "import/chrome_names.h"
+#include "base/err.h"
+#include "base/pool.h"
+#include "base/text/jsondoc.h"
 #include "import/importer.h"
-#include "import/openspans.h"
-#include "import/packed.h"
-#include "import/timeline_clock.h"
+#include "import/timeline.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+/* A file as it was before gzip or zstd compressed it, from begin to end, as often as need be. What
+ * it is compressed with is known by its first bytes. Its memory is fixed. */
+
+struct packed {
+	const char *path; /* borrowed */
+	struct stat st;
+	struct err e; /* why packed_read gave -1 */
+
+	/* private */
+	int fd;
+	struct inflate *gzip;
+	struct packed_zstd *zstd;
+};
+
+/* One event of a trace in Chrome's JSON, out of a document at its opening brace.
+ *
+ * Members may come in any order, be missing or be something else; texts are hostile and bounded:
+ * what is longer is shortened, and ends in a checksum, so that two that differ stay different. */
+
+enum { CHROME_KEY = 64, CHROME_ARGS = 16 };
+
+struct chrome_arg {
+	char key[CHROME_KEY], text[TIMELINE_NAME_MAX + 1];
+	bool is_number;
+	double number;
+};
+
+struct chrome_event {
+	char phase; /* of "ph"; 0: none */
+	bool has_ts, has_duration;
+	bool empty;    /* "{}", with which some end the list */
+	bool bad_time; /* a time that is none */
+	bool shortened, args_left;
+	int64_t ts_ns, duration_ns;
+	char name[TIMELINE_NAME_MAX + 1], category[CHROME_KEY], pid[CHROME_KEY], tid[CHROME_KEY];
+	char id[CHROME_KEY], scope[CHROME_KEY];
+	bool id_is_local; /* to its process */
+	uint32_t nargs;
+	struct chrome_arg arg[CHROME_ARGS];
+};
+
+/* Behind JSONDOC_OBJECT. False: the document is bad, *e says why. */
+bool chrome_event_read(struct chrome_event *ev, struct jsondoc *j, struct err *e);
+/* "key=value key=value", shortened; "" when there are none. */
+void chrome_detail(const struct chrome_event *ev, char out[TIMELINE_TEXT_MAX + 1]);
+
+/* The processes, threads and counters of a trace: what each is called and which track it became,
+ * by its kind and up to two texts. {0} is empty; how many there are is bounded. */
+
+enum chrome_kind { CHROME_PROCESS = 1, CHROME_THREAD, CHROME_LANE, CHROME_COUNTER };
+enum { CHROME_NAMES_MAX = 65536, CHROME_LANES = 256 };
+
+struct chrome_name {
+	uint64_t key;
+	const char *text;                  /* NULL: it has no name */
+	uint32_t id;                       /* of its track or counter, plus 1; 0: none yet */
+	uint32_t lanes[CHROME_LANES / 32]; /* of a process: those in use */
+};
+
+struct chrome_names {
+	struct chrome_name *at;
+	uint32_t n, cap, nprocesses;
+	struct pool text;
+};
+
+/* Made when it is new; NULL: too many, or no memory. Valid until the next call. */
+struct chrome_name *chrome_name_of(struct chrome_names *c, enum chrome_kind kind, const char *a,
+				   const char *b);
+void chrome_name_set(struct chrome_names *c, struct chrome_name *n, const char *text);
+void chrome_names_free(struct chrome_names *c);
+
+/* Spans that have begun, in stacks by a key: of a thread, or of an id.
+ *
+ * How many are open, and how much their texts are, is bounded. {0} is empty. */
+
+enum { OPENSPANS_MAX = 1 << 20, OPENSPANS_TEXT = 256 << 20, OPENSPANS_BUCKETS = 1 << 16 };
+
+struct openspan {
+	uint64_t key;
+	int64_t begin_ns;
+	uint32_t track;
+	uint32_t lane; /* of what it is the outermost of; 0: none */
+	uint32_t next; /* of its bucket: the newest first */
+	char *name;    /* its detail is behind its NUL */
+};
+
+struct openspans {
+	struct openspan *at; /* from 1 */
+	uint32_t n, cap, free;
+	uint32_t *bucket;
+	size_t text;
+};
+
+enum openspans_put { OPENSPANS_PUT, OPENSPANS_FULL, OPENSPANS_NO_MEMORY };
+void openspans_free(struct openspans *o);
 
 /* Times since 1970 and others in one trace: one of both is wrong. */
 enum { CHROME_SMALL, CHROME_SINCE_1970, CHROME_CLOCKS };

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* perfmon.c - DIR/metrics/{meta_data,cpu_metrics,perf_metrics,nv_gpu_metrics}.json, of perfmon or
  * of `sonde export --to perfmon`: docs/perfmon-data.md. */
+#include "import/perfmon.h"
+
+#include "base/text/decimal.h"
 #include "import/importer.h"
-#include "import/perfmon_keys.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -39,10 +41,9 @@ static enum jsondoc_token next(struct reading *r)
 /* Swap was declared to be text. */
 static double text_number(const char *text)
 {
-	char *end;
-	double v = strtod(text, &end);
+	double v = decimal_of(text);
 
-	return end != text && !*end && isfinite(v) ? v : (double)NAN;
+	return isfinite(v) ? v : (double)NAN;
 }
 
 /* The elements of an array of numbers into a column; what is none is absent. *n counts those that

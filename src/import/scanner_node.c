@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "import/scanner_node.h"
+#include "import/scanner.h"
 
 #include "core/phase/scanner.h"
 #include "recording/format.h"

@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/pool.h"
 #include "core/sample.h"
+#include "import/importer.h"
 
 #include <stdio.h>
 
@@ -67,5 +68,26 @@ int timeline_span(struct timeline *t, uint32_t track, int64_t begin_ns, int64_t 
 int timeline_mark(struct timeline *t, uint32_t track, int64_t at_ns, const char *name,
 		  const char *message);
 int timeline_value(struct timeline *t, uint32_t counter, int64_t at_ns, double value);
+
+/* When a timeline of another tool was, from what its file says, from the recording that it goes
+ * into, or by a mark that both have. */
+
+struct timeline_times {
+	int64_t first_ns, last_ns; /* of what is in it, on a clock of its own */
+	/* UTC of that clock's 0, as the file states it. */
+	bool stated;
+	int64_t zero_utc;
+	const char *statement; /* what states it, and how exactly: "baseTimeNanoseconds (to 1 ns)"
+				*/
+	/* When place->align was, on that clock. */
+	bool align_found;
+	int64_t align_ns;
+	int64_t changed_utc; /* when the file was last changed */
+};
+
+/* UTC of the clock's 0 to *zero_utc, and a note of how well it is known. 0, or -errno with a
+ * sentence: it is not of that recording. */
+int timeline_clock(const struct timeline_times *t, const struct import *x, int64_t *zero_utc,
+		   struct err *e);
 
 #endif

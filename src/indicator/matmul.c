@@ -1,19 +1,213 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* matmul.c - products of square matrices: by Sonde's own kernel, and by a BLAS. */
+#include "base/err.h"
 #include "base/random.h"
-#include "indicator/blas.h"
 #include "indicator/indicator.h"
-#include "indicator/kernel.h"
 #include "indicator/room.h"
 #include "indicator/team.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <float.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The product of matrices of a BLAS that this machine has, loaded when it is measured. */
+
+struct blas {
+	/* Its numbers are int, or 64 bits wide where it was built so: a little-endian one is both.
+	 */
+	void (*dgemm)(const char *, const char *, const int64_t *, const int64_t *, const int64_t *,
+		      const double *, const double *, const int64_t *, const double *,
+		      const int64_t *, const double *, double *, const int64_t *, ...);
+	char library[PATH_MAX]; /* the file it came from */
+};
+
+/* Debian's libblas.so.3 is whichever implementation was chosen there. */
+static const char *const known[] = { "libopenblas.so.0", "libblis.so.4", "libmkl_rt.so.2",
+				     "libmkl_rt.so",     "libblas.so.3", "libarmpl_lp64.so" };
+static const char *const thread_variables[] = { "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS",
+						"MKL_NUM_THREADS", "BLIS_NUM_THREADS" };
+
+static bool load(struct blas *b, const char *name)
+{
+	void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL), *function;
+	Dl_info from;
+
+	if (!library)
+		return false;
+	function = dlsym(library, "dgemm_");
+	if (!function) {
+		dlclose(library);
+		return false;
+	}
+	memcpy(&b->dgemm, &function, sizeof function);
+	snprintf(b->library, sizeof b->library, "%s",
+		 dladdr(function, &from) && from.dli_fname ? from.dli_fname : name);
+	return true;
+}
+
+/* name: a file or a library's name; NULL: the first that is found of those that are known. It is
+ * told to use so many threads. False with a sentence when there is none; and the process stays as
+ * it is. */
+static bool blas_load(struct blas *b, const char *name, int64_t threads, struct err *e)
+{
+	char number[24];
+
+	snprintf(number, sizeof number, "%" PRId64, threads);
+	for (size_t i = 0; i < sizeof thread_variables / sizeof thread_variables[0]; i++)
+		setenv(thread_variables[i], number, 1);
+	if (name) {
+		if (load(b, name))
+			return true;
+		err_set(e, -ENOENT, "%.300s is not a library with dgemm_", name);
+		return false;
+	}
+	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+		if (load(b, known[i]))
+			return true;
+	err_set(e, -ENOENT,
+		"there is none: libopenblas.so.0, libblis.so.4, libmkl_rt.so, libblas.so.3 and "
+		"libarmpl_lp64.so were looked for");
+	return false;
+}
+
+/* c = a * b, of matrices of n rows and columns, a row behind the other. Those of a BLAS are columns
+ * behind each other, which makes a row of ours a column of theirs: the product of the transposed is
+ * the transposed of the product in the other order. */
+static void blas_multiply(const struct blas *x, double *c, const double *a, const double *b,
+			  int64_t n)
+{
+	const double one = 1, zero = 0;
+
+	x->dgemm("N", "N", &n, &n, &n, &one, b, &n, a, &n, &zero, c, &n, (size_t)1, (size_t)1);
+}
+
+/* Sonde's own product of matrices: blocked for the caches, in vectors of two numbers,
+ * which every architecture has. Not what a tuned library reaches, but the same everywhere. */
+
+/* Numbers of room that one call needs beside the matrices. */
+enum { KERNEL_DEPTH = 256, KERNEL_WIDTH = 128, KERNEL_ROOM = KERNEL_DEPTH * KERNEL_WIDTH };
+
+/* Matrices of n rows and columns, a row behind the other. */
+struct product_part {
+	const double *a, *b;
+	double *c;
+	size_t n, first, last; /* its rows are first..last - 1 */
+	double *room;          /* [KERNEL_ROOM] */
+};
+
+typedef double pair __attribute__((vector_size(16)));
+
+enum { ROWS = 4, COLUMNS = 4 }; /* of a tile, which stays in registers: 8 pairs */
+
+struct block {
+	const double *a, *b; /* b: packed, a panel of COLUMNS behind the other */
+	double *c;
+	size_t n, depth;
+	size_t row, rows, column, columns; /* of the tile */
+};
+
+/* Columns from..from + width - 1 of depth rows from k on, so that a tile reads them one behind the
+ * other; what is beyond is 0. */
+static void pack(const struct product_part *p, size_t k, size_t depth, size_t from, size_t width)
+{
+	double *out = p->room;
+
+	for (size_t panel = from; panel < from + width; panel += COLUMNS)
+		for (size_t row = k; row < k + depth; row++)
+			for (size_t j = panel; j < panel + COLUMNS; j++)
+				*out++ = j < from + width ? p->b[row * p->n + j] : 0;
+}
+
+static inline pair pair_at(const double *p)
+{
+	pair v;
+
+	memcpy(&v, p, sizeof v);
+	return v;
+}
+
+static void add_row(const struct block *x, size_t row, pair left, pair right)
+{
+	const double v[COLUMNS] = { left[0], left[1], right[0], right[1] };
+	double *c = x->c + (x->row + row) * x->n + x->column;
+
+	for (size_t j = 0; j < x->columns && row < x->rows; j++)
+		c[j] += v[j];
+}
+
+/* Rows beyond the last are computed of the last again, and not added. */
+static void tile(const struct block *x)
+{
+	const double *a[ROWS], *b = x->b;
+	pair c00 = { 0 }, c01 = { 0 }, c10 = { 0 }, c11 = { 0 };
+	pair c20 = { 0 }, c21 = { 0 }, c30 = { 0 }, c31 = { 0 };
+
+	for (size_t i = 0; i < ROWS; i++)
+		a[i] = x->a + (i < x->rows ? i : x->rows - 1) * x->n;
+	for (size_t k = 0; k < x->depth; k++, b += COLUMNS) {
+		pair left = pair_at(b), right = pair_at(b + 2);
+
+		c00 += a[0][k] * left;
+		c01 += a[0][k] * right;
+		c10 += a[1][k] * left;
+		c11 += a[1][k] * right;
+		c20 += a[2][k] * left;
+		c21 += a[2][k] * right;
+		c30 += a[3][k] * left;
+		c31 += a[3][k] * right;
+	}
+	add_row(x, 0, c00, c01);
+	add_row(x, 1, c10, c11);
+	add_row(x, 2, c20, c21);
+	add_row(x, 3, c30, c31);
+}
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* What the packed block adds to all rows. */
+static void add_block(const struct product_part *p, size_t k, size_t depth, size_t from,
+		      size_t width)
+{
+	for (size_t row = p->first; row < p->last; row += ROWS)
+		for (size_t j = 0; j < width; j += COLUMNS)
+			tile(&(struct block){ .a = p->a + row * p->n + k,
+					      .b = p->room + j * depth,
+					      .c = p->c,
+					      .n = p->n,
+					      .depth = depth,
+					      .row = row,
+					      .rows = least(ROWS, p->last - row),
+					      .column = from + j,
+					      .columns = least(COLUMNS, width - j) });
+}
+
+/* Those rows of c = a * b. */
+static void kernel_multiply(const struct product_part *p)
+{
+	memset(p->c + p->first * p->n, 0, (p->last - p->first) * p->n * sizeof *p->c);
+	for (size_t k = 0; k < p->n; k += KERNEL_DEPTH) {
+		size_t depth = least(KERNEL_DEPTH, p->n - k);
+
+		for (size_t from = 0; from < p->n; from += KERNEL_WIDTH) {
+			size_t width = least(KERNEL_WIDTH, p->n - from);
+
+			pack(p, k, depth, from, width);
+			add_block(p, k, depth, from, width);
+		}
+	}
+}
 
 /* LAPACK's own tests take a product whose scaled residual is below this for right. */
 #define RESIDUAL_MAX 30.0

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "push/mlflow_files.h"
+#include "push/mlflow.h"
 
 #include "recording/recover.h"
 #include "report/page/page.h"

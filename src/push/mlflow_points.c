@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/pool.h"
 #include "core/table/table_series.h"
+#include "report/machine.h"
 #include "report/summary/own.h"
 
 #include <errno.h>
@@ -342,5 +343,162 @@ int mlflow_points(struct run *r, const struct tracking *t, const struct points_w
 	free(p.total);
 	free(p.sum_key);
 	free(p.rows);
+	return rc;
+}
+
+static void begin(struct mlflow_batch *b)
+{
+	uint32_t left = b->ntags - b->tags_given, n = left < BATCH_TAGS ? left : BATCH_TAGS;
+
+	if (b->body.len)
+		return;
+	b->json = (struct json){ .out = &b->body };
+	json_object(&b->json);
+	json_key(&b->json, "run_id");
+	json_text(&b->json, b->run_id);
+	if (n) {
+		json_key(&b->json, "tags");
+		json_array(&b->json);
+		for (uint32_t i = 0; i < n; i++) {
+			json_object(&b->json);
+			json_key(&b->json, "key");
+			json_text(&b->json, b->tags[b->tags_given].key);
+			json_key(&b->json, "value");
+			json_text(&b->json, b->tags[b->tags_given++].value);
+			json_object_end(&b->json);
+		}
+		json_array_end(&b->json);
+	}
+	b->items = n;
+	json_key(&b->json, "metrics");
+	json_array(&b->json);
+}
+
+bool mlflow_batch_full(const struct mlflow_batch *b)
+{
+	return b->items >= BATCH_ITEMS || b->body.len >= BATCH_BYTES;
+}
+
+void mlflow_batch_point(struct mlflow_batch *b, const struct point *p)
+{
+	begin(b);
+	json_object(&b->json);
+	json_key(&b->json, "key");
+	json_text(&b->json, p->key);
+	json_key(&b->json, "value");
+	json_real(&b->json, p->value);
+	json_key(&b->json, "timestamp");
+	json_int(&b->json, p->time_ms);
+	json_key(&b->json, "step");
+	json_int(&b->json, p->step);
+	json_object_end(&b->json);
+	b->items++;
+	b->metrics++;
+}
+
+bool mlflow_batch_close(struct mlflow_batch *b)
+{
+	if (!b->body.len && b->tags_given >= b->ntags)
+		return false;
+	begin(b);
+	json_array_end(&b->json);
+	json_object_end(&b->json);
+	return true;
+}
+
+void mlflow_batch_reset(struct mlflow_batch *b)
+{
+	bytes_reset(&b->body);
+	b->items = b->metrics = 0;
+}
+
+static const struct {
+	const char *tag, *metadata;
+} rows[] = {
+	{ "sonde.platform.cpu_model", "host.cpu_model" },
+	{ "sonde.platform.cpus_count", "host.cpus_count" },
+	{ "sonde.platform.cores_count", "host.cores_count" },
+	{ "sonde.platform.memory_bytes", "node.memory_bytes" },
+	{ "sonde.platform.gpus_count", "host.gpus_count" },
+	{ "sonde.platform.gpu_model", "host.gpu0.model" },
+	{ "sonde.platform.architecture", "host.architecture" },
+};
+_Static_assert(sizeof rows / sizeof rows[0] + 1 <= PLATFORM_TAGS, "and sonde.platform");
+
+const char *mlflow_platform_tag(const char *metadata)
+{
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		if (!strcmp(rows[i].metadata, metadata))
+			return rows[i].tag;
+	return NULL;
+}
+
+/* With a separator between values. What has no room any more is left out whole. */
+static void append(char *to, const char *separator, const char *value)
+{
+	size_t n = strlen(to), more = strlen(value) + (n ? strlen(separator) : 0);
+
+	if (n + more < TAG_VALUE_SIZE)
+		snprintf(to + n, TAG_VALUE_SIZE - n, "%s%s", n ? separator : "", value);
+}
+
+static bool has(const char *list, const char *value)
+{
+	size_t n = strlen(value);
+
+	for (const char *at = list; at; at = strstr(at, "; ") ? strstr(at, "; ") + 2 : NULL)
+		if (!strncmp(at, value, n) && (!at[n] || !strncmp(at + n, "; ", 2)))
+			return true;
+	return false;
+}
+
+static void take_value(const struct metadata *m, uint32_t node, const char *key, char *to)
+{
+	const char *text = metadata_text(m, node, key);
+	double number = metadata_number(m, node, key);
+	char shown[32];
+
+	if (!text && isfinite(number)) {
+		snprintf(shown, sizeof shown, "%.0f", number);
+		text = shown;
+	}
+	if (text && !has(to, text))
+		append(to, "; ", text);
+}
+
+static int take_words(const struct run *r, char *to)
+{
+	struct machines machines = { 0 };
+	int rc = machines_make(&machines, r);
+
+	for (uint32_t i = 0; i < machines.n && !rc; i++)
+		append(to, " | ", machines.row[i].words);
+	machines_free(&machines);
+	return rc;
+}
+
+static struct batch_tag *begin_tag(struct batch_tag *tag, const char *key)
+{
+	snprintf(tag->key, sizeof tag->key, "%s", key);
+	tag->value[0] = 0;
+	return tag;
+}
+
+int mlflow_platform_tags(const struct run *r, struct batch_tag *tags, uint32_t *n)
+{
+	struct metadata m = { 0 };
+	int rc = metadata_make(&m, r);
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0] && !rc; i++) {
+		struct batch_tag *tag = begin_tag(&tags[*n], rows[i].tag);
+
+		for (uint32_t node = 0; node < r->nnodes; node++)
+			take_value(&m, node, rows[i].metadata, tag->value);
+		*n += *tag->value != 0;
+	}
+	if (!rc)
+		rc = take_words(r, begin_tag(&tags[*n], "sonde.platform")->value);
+	*n += !rc && *tags[*n].value;
+	metadata_free(&m);
 	return rc;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "push/mlflow.h"
+
 #include "base/clock.h"
 #include "base/text/json_read.h"
 #include "base/text/number.h"
-#include "push/mlflow_part.h"
 
 #include <errno.h>
 #include <stdio.h>

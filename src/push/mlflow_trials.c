@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "push/mlflow_trials.h"
+#include "push/mlflow.h"
 
 #include "base/sha256.h"
-#include "push/mlflow_files.h"
-#include "push/mlflow_platform.h"
+#include "push/mlflow_points.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -197,6 +197,17 @@ int database_exec(struct database *s, const char *sql, const struct field *v, ui
 	return execute(s, sql, v, n, false, e);
 }
 
+int database_exec_bytes(struct database *s, struct bytes *sql, const struct field *v, uint32_t n,
+			struct err *e)
+{
+	int rc;
+
+	bytes_u8(sql, 0);
+	rc = sql->failed ? no_memory(e) : database_exec(s, (const char *)sql->data, v, n, e);
+	bytes_free(sql);
+	return rc;
+}
+
 int database_query(struct database *s, const char *sql, const struct field *v, uint32_t n,
 		   struct err *e)
 {

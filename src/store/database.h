@@ -23,7 +23,7 @@
 #define SONDE_STORE_DATABASE_H
 
 #include "base/err.h"
-#include "store/field.h"
+#include "store/wire.h"
 
 struct database;
 
@@ -49,6 +49,9 @@ void database_rollback(struct database *s);
 /* One statement with n fields, or, when n is 0, several with ; between them. 0 or -errno. */
 int database_exec(struct database *s, const char *sql, const struct field *v, uint32_t n,
 		  struct err *e);
+/* The same of a statement that was put together, which is freed. */
+int database_exec_bytes(struct database *s, struct bytes *sql, const struct field *v, uint32_t n,
+			struct err *e);
 /* The same without waiting for its answer: what is wrong with it, the next call says, at the latest
  * database_commit. */
 int database_exec_later(struct database *s, const char *sql, const struct field *v, uint32_t n,

@@ -2,12 +2,20 @@
 #include "store/history.h"
 
 #include "base/array.h"
-#include "store/history_columns.h"
+#include "base/clock.h"
+#include "base/text/jsondoc.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* What the figures of a run are called, in the store and as JSON. */
+
+struct history_column {
+	const char *name;
+	bool whole; /* a BIGINT */
+};
 
 enum {
 	COLUMNS = (int)HISTORY_TEXTS + (int)HISTORY_NUMBERS + 1,
@@ -19,7 +27,7 @@ enum {
  * bytes; one that is no UTF-8 becomes three. */
 enum { KEY_BYTES = 800 };
 
-const char *const history_text_columns[HISTORY_TEXTS] = {
+static const char *const history_text_columns[HISTORY_TEXTS] = {
 	[HISTORY_UID] = "uid",
 	[HISTORY_NAME] = "name",
 	[HISTORY_COMMAND] = "command",
@@ -36,7 +44,7 @@ const char *const history_text_columns[HISTORY_TEXTS] = {
 	[HISTORY_VERSION] = "version",
 };
 
-const struct history_column history_number_columns[HISTORY_NUMBERS] = {
+static const struct history_column history_number_columns[HISTORY_NUMBERS] = {
 	[HISTORY_WALL_SECONDS] = { "wall_seconds", false },
 	[HISTORY_EXIT_CODE] = { "exit_code", true },
 	[HISTORY_SIGNAL] = { "signal", true },
@@ -203,18 +211,6 @@ static void put_places(struct bytes *sql, uint32_t rows, uint32_t columns)
 	bytes_puts(sql, ")");
 }
 
-static int execute(struct database *s, struct bytes *sql, const struct field *v, uint32_t n,
-		   struct err *e)
-{
-	int rc;
-
-	bytes_u8(sql, 0);
-	rc = sql->failed ? err_set(e, -ENOMEM, "out of memory for the history")
-			 : database_exec(s, (const char *)sql->data, v, n, e);
-	bytes_free(sql);
-	return rc;
-}
-
 static struct field number_field(const struct history_run *r, size_t i)
 {
 	double v = r->number[i];
@@ -240,7 +236,7 @@ static int put_run(struct database *s, const struct history_run *r, struct err *
 	put_places(&sql, 1, COLUMNS);
 	bytes_puts(&sql, " ON CONFLICT (uid) DO UPDATE SET ");
 	put_columns(&sql, "% = excluded.%");
-	return execute(s, &sql, v, COLUMNS, e);
+	return database_exec_bytes(s, &sql, v, COLUMNS, e);
 }
 
 static int put_hosts(struct database *s, const struct history *h, const struct history_run *r,
@@ -260,7 +256,7 @@ static int put_hosts(struct database *s, const struct history *h, const struct h
 		bytes_puts(&sql, "INSERT INTO run_hosts (run_id, host) VALUES ");
 		put_places(&sql, n, 2);
 		bytes_puts(&sql, " ON CONFLICT DO NOTHING");
-		rc = execute(s, &sql, v, 2 * n, e);
+		rc = database_exec_bytes(s, &sql, v, 2 * n, e);
 		done += n;
 	}
 	return rc;
@@ -286,7 +282,7 @@ static int put_figures(struct database *s, const struct history *h, const struct
 	bytes_puts(&sql, "INSERT INTO summaries (run_id, name, value, text) VALUES ");
 	put_places(&sql, n, FIGURE_FIELDS);
 	bytes_puts(&sql, " ON CONFLICT DO NOTHING");
-	return execute(s, &sql, v, FIGURE_FIELDS * n, e);
+	return database_exec_bytes(s, &sql, v, FIGURE_FIELDS * n, e);
 }
 
 int history_put(struct database *s, const struct history *h, uint32_t i, int64_t *id, struct err *e)
@@ -411,4 +407,178 @@ int history_read(struct history *h, struct database *s, int64_t since_ns, struct
 	if (!rc)
 		rc = read_hosts(h, s, &since, e);
 	return !rc && h->failed ? err_set(e, -ENOMEM, "out of memory for the history") : rc;
+}
+
+/* Runs of the history as JSON, and back. */
+
+#define START_KEY "start"
+
+/* What a file of another version might hold is no reason to take all memory. */
+enum { HOSTS_MAX = 65536, FIGURES_MAX = 200 };
+
+static void put_number(struct json *j, double v, bool whole)
+{
+	if (whole && fabs(v) < 1e15)
+		json_int(j, (int64_t)v);
+	else
+		json_real(j, v);
+}
+
+static void write_figures(struct json *j, const struct history *h, const struct history_run *r)
+{
+	json_key(j, "figures");
+	json_object(j);
+	for (uint32_t i = 0; i < r->nfigures; i++) {
+		const struct history_figure *f = &h->figure[r->first_figure + i];
+
+		json_key(j, f->name);
+		if (f->text)
+			json_text(j, f->text);
+		else
+			json_real(j, f->value);
+	}
+	json_object_end(j);
+}
+
+void history_json(struct json *j, const struct history *h, const struct history_run *r)
+{
+	json_object(j);
+	for (size_t i = 0; i < HISTORY_TEXTS; i++) {
+		json_key(j, history_text_columns[i]);
+		json_text(j, r->text[i]);
+	}
+	json_key(j, START_KEY);
+	json_time(j, r->start_ns);
+	for (size_t i = 0; i < HISTORY_NUMBERS; i++) {
+		json_key(j, history_number_columns[i].name);
+		put_number(j, r->number[i], history_number_columns[i].whole);
+	}
+	json_key(j, "hosts");
+	json_array(j);
+	for (uint32_t i = 0; i < r->nhosts; i++)
+		json_text(j, h->host[r->first_host + i]);
+	json_array_end(j);
+	write_figures(j, h, r);
+	json_object_end(j);
+}
+
+static int malformed(struct err *e)
+{
+	return err_set(e, -EBADMSG, "this is not a run of the history");
+}
+
+/* In ns since 1970; 0: it is not a time. */
+static int64_t time_of(const char *text)
+{
+	int64_t ns;
+	const char *rest = clock_of_iso(text, &ns);
+
+	return rest && !strcmp(rest, "Z") ? ns : 0;
+}
+
+static int parse_hosts(struct history *h, struct jsondoc *d, struct err *e)
+{
+	enum jsondoc_token t = jsondoc_next(d, e);
+
+	if (t != JSONDOC_ARRAY)
+		return malformed(e);
+	for (uint32_t n = 0; (t = jsondoc_next(d, e)) == JSONDOC_STRING; n++) {
+		if (n == HOSTS_MAX)
+			return malformed(e);
+		history_add_host(h, d->text);
+	}
+	return t == JSONDOC_ARRAY_END ? 0 : malformed(e);
+}
+
+static int parse_figure(struct history *h, struct jsondoc *d, struct err *e)
+{
+	char name[64];
+	enum jsondoc_token t;
+
+	if (strlen(d->text) >= sizeof name)
+		return malformed(e);
+	memcpy(name, d->text, strlen(d->text) + 1);
+	t = jsondoc_next(d, e);
+	if (t == JSONDOC_NUMBER && isfinite(d->number))
+		history_add_figure(h, name, d->number, NULL);
+	else if (t == JSONDOC_STRING)
+		history_add_figure(h, name, NAN, d->text);
+	else
+		return malformed(e);
+	return 0;
+}
+
+static int parse_figures(struct history *h, struct jsondoc *d, struct err *e)
+{
+	enum jsondoc_token t = jsondoc_next(d, e);
+
+	if (t != JSONDOC_OBJECT)
+		return malformed(e);
+	for (uint32_t n = 0; (t = jsondoc_next(d, e)) == JSONDOC_KEY; n++)
+		if (n == FIGURES_MAX || parse_figure(h, d, e))
+			return malformed(e);
+	return t == JSONDOC_OBJECT_END ? 0 : malformed(e);
+}
+
+/* A text or number of the run; what is not known is skipped. */
+static int parse_value(struct history *h, size_t text, size_t number, struct jsondoc *d,
+		       struct err *e)
+{
+	enum jsondoc_token t = jsondoc_next(d, e);
+
+	if (text < HISTORY_TEXTS && t == JSONDOC_STRING)
+		history_add_text(h, (enum history_text)text, d->text);
+	else if (number < HISTORY_NUMBERS && t == JSONDOC_NUMBER && !h->failed)
+		h->run[h->n - 1].number[number] = isfinite(d->number) ? d->number : NAN;
+	else if (number == HISTORY_NUMBERS && t == JSONDOC_STRING && !h->failed)
+		h->run[h->n - 1].start_ns = time_of(d->text);
+	else if (!jsondoc_skip(d, t, e))
+		return malformed(e);
+	return 0;
+}
+
+static int parse_member(struct history *h, struct jsondoc *d, struct err *e)
+{
+	size_t text = 0, number = 0;
+
+	if (!strcmp(d->text, "hosts"))
+		return parse_hosts(h, d, e);
+	if (!strcmp(d->text, "figures"))
+		return parse_figures(h, d, e);
+	while (text < HISTORY_TEXTS && strcmp(d->text, history_text_columns[text]) != 0)
+		text++;
+	while (number < HISTORY_NUMBERS &&
+	       strcmp(d->text, history_number_columns[number].name) != 0)
+		number++;
+	if (number == HISTORY_NUMBERS && strcmp(d->text, START_KEY) != 0)
+		number++;
+	return parse_value(h, text, number, d, e);
+}
+
+int history_parse(struct history *h, const void *text, size_t n, struct err *e)
+{
+	struct jsondoc d;
+	enum jsondoc_token t;
+	uint32_t before = h->n;
+	int rc = 0;
+
+	history_add(h);
+	if (h->failed)
+		return err_set(e, -ENOMEM, "out of memory for the history");
+	jsondoc_open_text(&d, text, n);
+	t = jsondoc_next(&d, e);
+	if (t != JSONDOC_OBJECT)
+		rc = malformed(e);
+	while (!rc && (t = jsondoc_next(&d, e)) == JSONDOC_KEY)
+		rc = parse_member(h, &d, e);
+	if (!rc && (t != JSONDOC_OBJECT_END || jsondoc_next(&d, e) != JSONDOC_END))
+		rc = malformed(e);
+	/* The store would refuse it, and with it all that is put there together with it. */
+	if (!rc && !h->failed && h->run[before].text[HISTORY_UID] &&
+	    !h->run[before].text[HISTORY_STATE])
+		rc = malformed(e);
+	jsondoc_close(&d);
+	if (rc)
+		h->n = before;
+	return h->failed ? err_set(e, -ENOMEM, "out of memory for the history") : rc;
 }

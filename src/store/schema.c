@@ -229,14 +229,9 @@ void schema_text(struct bytes *b, bool postgres)
 static int make_version(struct database *s, uint32_t from, struct err *e)
 {
 	struct bytes text = { 0 };
-	int rc;
 
 	put_version(&text, from, database_is_postgres(s));
-	bytes_u8(&text, 0);
-	rc = text.failed ? err_set(e, -ENOMEM, "out of memory for the store's tables")
-			 : database_exec(s, (const char *)text.data, NULL, 0, e);
-	bytes_free(&text);
-	return rc;
+	return database_exec_bytes(s, &text, NULL, 0, e);
 }
 
 static int migrate(struct database *s, uint32_t version, struct err *e)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/usage.h"
 
+#include "core/describe.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -53,18 +55,11 @@ static int by_runs(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static int by_value(const void *a, const void *b)
-{
-	const double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 double usage_percentile(double *v, uint32_t n, double p)
 {
 	double rank = ceil(p * n - 1e-9);
 
-	qsort(v, n, sizeof *v, by_value);
+	sort_values(v, n);
 	return v[rank < 1 ? 0 : rank > n ? n - 1 : (uint32_t)rank - 1];
 }
 

@@ -4,22 +4,23 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/folder.h"
+#include "base/text/textfile.h"
 #include "console/say.h"
 #include "job/words.h"
 #include "session/history.h"
 #include "session/sitesecrets.h"
-#include "sweep/sweepfiles.h"
-#include "sweep/sweephalving.h"
-#include "sweep/sweephost.h"
-#include "sweep/sweepknown.h"
 #include "trial/benchmodels.h"
 #include "trial/varied.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char verb[] = "bench sweep";
@@ -27,6 +28,104 @@ static const char verb[] = "bench sweep";
 static int no_memory(struct err *e)
 {
 	return err_set(e, -ENOMEM, "out of memory for a sweep");
+}
+
+/* ---- what is in its directory ---- */
+
+enum { LOCK_SECONDS = 10 };
+
+/* Whole or not at all; one that is there stays. */
+static int put_file(const char *path, const char *text, mode_t mode, struct err *e)
+{
+	char part[PATH_MAX];
+	size_t n = strlen(text);
+	int fd, rc = 0;
+
+	if (!access(path, F_OK))
+		return 0;
+	if ((size_t)snprintf(part, sizeof part, "%s.%d", path, (int)getpid()) >= sizeof part)
+		return err_set(e, -ENAMETOOLONG, "%.300s is too long a name", path);
+	fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+	errno = fd < 0 ? errno : ENOSPC; /* of what is not written whole */
+	if (fd < 0 || write(fd, text, n) != (ssize_t)n || fsync(fd) || rename(part, path))
+		rc = err_set(e, -errno, "cannot write %.300s: %s", path, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	if (rc)
+		unlink(part);
+	return rc;
+}
+
+/* One that is there is run as it is only when it is what was asked for. */
+static int put_script(struct sweeping *x, struct err *e)
+{
+	const char *text = x->spec.script;
+	struct bytes b = { 0 };
+	struct err why;
+
+	if (textfile_read(x->script, "script", strlen(text), &b, &why) || b.len != strlen(text) ||
+	    memcmp(b.data, text, b.len) != 0)
+		unlink(x->script);
+	bytes_free(&b);
+	return put_file(x->script, text, 0700, e);
+}
+
+/* Those that are there stay. The directory has to be there. */
+static int sweepfiles_put(struct sweeping *x, struct err *e)
+{
+	char path[PATH_MAX];
+	int rc = folder_make(x->work, e);
+
+	snprintf(path, sizeof path, "%.4000s/specification.json", x->sweep.directory);
+	if (!rc)
+		rc = put_file(path, (const char *)x->text.data, 0600, e);
+	for (uint32_t i = 0; i < x->spec.nfiles && !rc; i++) {
+		if ((size_t)snprintf(path, sizeof path, "%s/%s", x->work, x->spec.file[i].path) >=
+		    sizeof path)
+			return err_set(e, -ENAMETOOLONG, "%.300s is too long a name",
+				       x->spec.file[i].path);
+		for (char *at = path + strlen(x->work) + 1; (at = strchr(at, '/')) && !rc; at++) {
+			*at = '\0';
+			rc = folder_make(path, e);
+			*at = '/';
+		}
+		if (!rc)
+			rc = put_file(path, x->spec.file[i].content, 0600, e);
+	}
+	return rc || !x->spec.script_is_text ? rc : put_script(x, e);
+}
+
+int sweepfiles_hold(const char *path, int seconds)
+{
+	const struct timespec pause = { .tv_nsec = 50 * NS_PER_MS };
+	int64_t until = clock_mono_ns() + seconds * NS_PER_S;
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return -errno;
+	while (flock(fd, LOCK_EX | LOCK_NB)) {
+		int rc = errno == EWOULDBLOCK || errno == EINTR ? -EAGAIN : -errno;
+
+		if (rc != -EAGAIN || clock_mono_ns() >= until) {
+			close(fd);
+			return rc;
+		}
+		nanosleep(&pause, NULL);
+	}
+	return fd;
+}
+
+/* -EBUSY with a sentence: another process leads this sweep. */
+static int sweepfiles_lock(struct sweeping *x, struct err *e)
+{
+	char path[PATH_MAX + 8];
+
+	snprintf(path, sizeof path, "%s/lock", x->sweep.directory);
+	x->lock = sweepfiles_hold(path, LOCK_SECONDS);
+	if (x->lock == -EAGAIN)
+		return err_set(e, -EBUSY, "another sonde bench sweep is at work on it, in %.300s",
+			       x->sweep.directory);
+	return x->lock < 0 ? err_set(e, x->lock, "%.300s: %s", path, strerror(-x->lock)) : 0;
 }
 
 /* ---- begin and end ---- */
@@ -341,4 +440,102 @@ int sweeping_open(struct sweeping *x, struct swept *p, struct err *e)
 	return rc || p->skipped
 		       ? rc
 		       : sweep_done(x->store.database, &p->batch, p->done, x->spec.batch_size, e);
+}
+
+/* ---- successive halving ---- */
+
+int sweephalving_plan(struct sweeping *x, struct err *e)
+{
+	uint32_t *order, n;
+
+	if (x->spec.decision != SWEEP_HALVING)
+		return 0;
+	order = calloc(x->space.combinations, sizeof *order);
+	if (!order)
+		return err_set(e, -ENOMEM, "out of memory for a sweep");
+	n = (uint32_t)sweepspace_choose(&x->space, &x->spec, order);
+	free(order);
+	if (n && !halving_plan(&x->halving, &x->spec, n))
+		return err_set(e, -EINVAL,
+			       "budget: %" PRId64 " trials are too few for %u combinations with at "
+			       "least %" PRId64 " trials: give at least %" PRId64
+			       ", or a count of combinations",
+			       x->spec.budget, n, x->spec.minimum, x->halving.needed);
+	if (n && x->halving.trials > SWEEP_TRIALS)
+		return err_set(e, -EINVAL,
+			       "these are %" PRId64 " trials, more than %d: give a smaller budget, "
+			       "or a count of combinations",
+			       x->halving.trials, SWEEP_TRIALS);
+	if (n)
+		x->spec.batch_size = x->halving.round[x->halving.nrounds - 1].trials;
+	return 0;
+}
+
+/* Those that run here, in live. */
+static uint32_t find_live(const struct sweeping *x, uint32_t *live)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < x->nswept; i++)
+		if (!x->swept[i]->skipped)
+			live[n++] = i;
+	return n;
+}
+
+/* The best of the round stay in live; how many of the n. */
+static int decide(struct sweeping *x, uint32_t *live, uint32_t *n, int64_t trials,
+		  struct sweep_score *score, struct err *e)
+{
+	uint32_t kept;
+
+	for (uint32_t i = 0; i < *n; i++) {
+		const struct swept *p = x->swept[live[i]];
+		int rc = sweep_score_of(x->store.database, &p->batch, &x->spec, trials,
+					&score[live[i]], e);
+
+		if (rc)
+			return rc;
+	}
+	kept = halving_keep(live, *n, score, x->spec.eta);
+	for (uint32_t i = kept; i < *n; i++)
+		x->swept[live[i]]->is_out = true;
+	if (*n && score[live[0]].state == SWEEP_KNOWN)
+		x->best = x->swept[live[0]];
+	*n = kept;
+	return 0;
+}
+
+static int run_rounds(struct sweeping *x, uint32_t *live, struct sweep_score *score,
+		      int (*run)(struct sweeping *, uint32_t, struct err *), struct err *e)
+{
+	uint32_t n = find_live(x, live);
+	int rc = 0;
+
+	for (uint32_t k = 0; k < x->halving.nrounds && n && !rc && !x->refused; k++) {
+		int64_t trials = x->halving.round[k].trials;
+
+		if (!x->o->quiet)
+			say("bench sweep: round %u of %u: %u combination%s, %" PRId64
+			    " trials of each",
+			    k + 1, x->halving.nrounds, n, n == 1 ? "" : "s", trials);
+		for (uint32_t i = 0; i < n; i++)
+			x->swept[live[i]]->wanted = trials;
+		rc = run(x, 0, e);
+		if (!rc)
+			rc = decide(x, live, &n, trials, score, e);
+	}
+	return rc;
+}
+
+int sweephalving_run(struct sweeping *x, int (*run)(struct sweeping *, uint32_t, struct err *),
+		     struct err *e)
+{
+	uint32_t *live = calloc(x->nswept + 1u, sizeof *live);
+	struct sweep_score *score = calloc(x->nswept + 1u, sizeof *score);
+	int rc = live && score ? run_rounds(x, live, score, run, e)
+			       : err_set(e, -ENOMEM, "out of memory for a sweep");
+
+	free(live);
+	free(score);
+	return rc;
 }

@@ -6,11 +6,14 @@
 #ifndef SONDE_SWEEP_SWEEPING_H
 #define SONDE_SWEEP_SWEEPING_H
 
-#include "bench/sweep/halving.h"
 #include "bench/sweep/sweep.h"
+#include "bench/sweep/sweepspace.h"
+#include "bench/sweep/sweepspec.h"
 #include "session/sitesecrets.h"
-#include "sweep/sweepstack.h"
+#include "sweep/stack.h"
 #include "trial/beside.h"
+
+#include <stddef.h>
 
 enum { SWEEP_UID = 17, SWEEP_ARGV = SWEEP_WORDS + 16 };
 
@@ -47,7 +50,7 @@ struct sweeping {
 	struct bytes kept; /* the same without secrets, for the store */
 	const struct secret_list *secrets;
 	char uid[SWEEP_UID], sha256[SHA256_HEX], host[256];
-	char common[SHA256_HEX]; /* of what all combinations have (sweep/sweepknown.h) */
+	char common[SHA256_HEX]; /* of what all combinations have (sweep/known.c) */
 	char script[PATH_MAX];   /* what is executed; its digest is sha256 */
 	bool builtin; /* it is the helper, whose first word is the specification's script */
 	char origin[PATH_MAX + 16];
@@ -100,8 +103,22 @@ uint32_t sweeping_arguments(struct sweeping *x, const struct swept *p, char *arg
 			    uint32_t n);
 /* Puts it into the store, or finds it there. */
 int sweeping_open(struct sweeping *x, struct swept *p, struct err *e);
+/* Of a combination: its name for people: "stack, environment, A=1 B=2". */
+const char *sweeping_stack(const struct sweeping *x, const struct swept *p);
+const char *sweeping_environment(const struct sweeping *x, const struct swept *p);
 
-/* ---- sweeptrial.c ---- */
+/* ---- successive halving (bench/sweep/sweepspace.h) ---- */
+
+/* Once the matrix is known: its rounds, and how many trials a combination gets at most, which is
+ * its batch_size. Does nothing for other decisions. -EINVAL: the budget is too small. */
+int sweephalving_plan(struct sweeping *x, struct err *e);
+/* Of those that were opened: run, which runs what is missing of those from first on, for each
+ * round.
+ */
+int sweephalving_run(struct sweeping *x,
+		     int (*run)(struct sweeping *x, uint32_t first, struct err *e), struct err *e);
+
+/* ---- trials.c ---- */
 
 /* One trial of it, unless it is there, or another runs it. */
 int sweeping_trial(struct sweeping *x, struct swept *p, int64_t number, struct err *e);
@@ -112,11 +129,45 @@ struct sweep_turn *sweeping_turns(struct sweeping *x, uint32_t first, int64_t *n
 int sweeping_run(struct sweeping *x, uint32_t first, struct err *e);
 /* For the places: a trial has ended. */
 void sweeptrial_ended(void *ctx, struct trial_place *place, int rc);
+/* Waits for one that was killed a moment ago, whose trial may still be ending. A descriptor, or
+ * -EAGAIN: it is held, or -errno. */
+int sweepfiles_hold(const char *path, int seconds);
 
-/* ---- both ---- */
+/* ---- known.c: what another sweep has run ---- */
 
-/* Of a combination: its name for people: "stack, environment, A=1 B=2". */
-const char *sweeping_stack(const struct sweeping *x, const struct swept *p);
-const char *sweeping_environment(const struct sweeping *x, const struct swept *p);
+/* Of a specification: the digest of what all its combinations have in common. False: out of memory.
+ */
+bool sweepknown_common(const struct jsontree *document, char out[SHA256_HEX]);
+/* Names the batch of a combination: as the store has it, if this sweep has opened it before. */
+int sweepknown_name(struct sweeping *x, struct swept *p, struct err *e);
+/* Tells on stderr how many trials are there already, if any are. */
+void sweepknown_say(const struct sweeping *x);
+
+/* ---- expand.c: stacks whose requirements are ranges become concrete ones ---- */
+
+/* name: what errors call the document. 0, -EBADMSG with a sentence, -errno. */
+int sweepexpand(struct sweeping *x, struct jsontree *document, const char *name, struct err *e);
+
+/* ---- host.c: does this machine have what a sweep asks for? ---- */
+
+/* False, and why says all that is missing. What the machine does not tell of itself is not missed.
+ */
+bool sweephost_has(const struct sweep_needs *n, char *why, size_t size);
+
+/* ---- slurm.c: trials as elements of job arrays ---- */
+
+/* Until all are done, or Slurm has no more of them. 0 or -errno with a sentence. */
+int sweepslurm_run(struct sweeping *x, struct err *e);
+/* The trial of this element (SLURM_ARRAY_TASK_ID) of the array whose list that is. */
+int sweepslurm_element(struct sweeping *x, const char *list, struct err *e);
+
+/* ---- print.c: what it would run, and the report of what it ran ---- */
+
+/* The combinations in the order they would be tried. EXIT_OK, or another code, and it has said why.
+ */
+int sweepprint_plan(struct sweeping *x);
+/* What came of them, also to report.json of the sweep's directory. *well: no trial failed or is
+ * missing. */
+int sweepprint_report(struct sweeping *x, bool *well);
 
 #endif

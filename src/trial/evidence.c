@@ -3,17 +3,23 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/text/jsontree.h"
 #include "core/glob.h"
 #include "recording/join.h"
 #include "report/summary/past.h"
+#include "trial/scripted.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* What is said of machine and software; what is another one each time is not of them. */
 static const char facts_kept[] = "host.*,node.memory_bytes,node.cores_*,sonde.version";
@@ -152,4 +158,200 @@ void evidence_free(struct evidence *v)
 	bench_facts_free(&v->facts);
 	history_free(&v->past);
 	bytes_free(&v->counters);
+}
+
+/* Which interpreter runs a script, and with which packages. */
+
+#define PATIENCE (20 * NS_PER_S)
+
+/* What a Python has installed, as JSON: of a package that is there twice the one that would be
+ * imported; one whose files are broken is left out. */
+static char packages_program[] =
+	"import json\n"
+	"found = {}\n"
+	"try:\n"
+	"    from importlib.metadata import distributions\n"
+	"    for d in distributions():\n"
+	"        try:\n"
+	"            name, version = d.metadata['Name'], d.version\n"
+	"        except Exception:\n"
+	"            continue\n"
+	"        if name and version:\n"
+	"            found.setdefault(str(name), str(version))\n"
+	"except ImportError:\n"
+	"    import pkg_resources\n"
+	"    found = {d.project_name: d.version for d in pkg_resources.working_set}\n"
+	"print(json.dumps(found))\n";
+
+/* The words behind #!, at most two; with env in front, the program that env finds. */
+static bool interpreter_of(const char *script, char *out, size_t size)
+{
+	char head[512] = "", *word[2] = { NULL };
+	int fd = open(script, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof head - 1);
+	char *save = NULL;
+
+	if (fd >= 0)
+		close(fd);
+	if (n < 3 || memcmp(head, "#!", 2) != 0)
+		return false;
+	head[2 + strcspn(head + 2, "\n")] = '\0';
+	word[0] = strtok_r(head + 2, " \t\r", &save);
+	word[1] = word[0] ? strtok_r(NULL, " \t\r", &save) : NULL;
+	if (word[1] && !strcmp(word[1], "-S"))
+		word[1] = strtok_r(NULL, " \t\r", &save);
+	if (!word[0])
+		return false;
+	n = strlen(word[0]) >= 4 && !strcmp(word[0] + strlen(word[0]) - 4, "/env") && word[1];
+	snprintf(out, size, "%s", word[n ? 1 : 0]);
+	return true;
+}
+
+/* The first line that it prints; "" when it fails, or says nothing. */
+static void ask(char *program, char *question, const struct option_list *environment, char *out,
+		size_t size)
+{
+	char *argv[] = { program, question, NULL };
+	const struct scripted_wish w = { .argv = argv,
+					 .environment = environment,
+					 .limit_ns = PATIENCE };
+	struct scripted r;
+	char why[600];
+	struct err e;
+
+	*out = '\0';
+	if (!scripted_run(&r, &w, &e) && !scripted_failed(&r, why, sizeof why)) {
+		const char *said = (const char *)(r.out.len > 1 ? r.out.data : r.err.data);
+
+		snprintf(out, size, "%.*s", (int)strcspn(said, "\n"), said);
+	}
+	scripted_free(&r);
+}
+
+/* That of the machine: a static Sonde brings another one. */
+static void find_libc(struct bench_facts *f)
+{
+	static const char before[] = "glibc ";
+	char question[] = "GNU_LIBC_VERSION";
+	char path[PATH_MAX], version[64];
+	struct err e;
+
+	if (scripted_find_in(getenv("PATH"), "getconf", path, &e))
+		return;
+	ask(path, question, NULL, version, sizeof version);
+	if (!strncmp(version, before, sizeof before - 1))
+		bench_facts_put(f, "runtime.libc", version + sizeof before - 1);
+}
+
+static void ask_packages(struct bench_facts *f, char *python, const struct option_list *environment)
+{
+	char option[] = "-c";
+	char *argv[] = { python, option, packages_program, NULL };
+	const struct scripted_wish w = { .argv = argv,
+					 .environment = environment,
+					 .limit_ns = PATIENCE };
+	const struct jsontree *found = NULL;
+	struct pool pool = { 0 };
+	struct scripted r;
+	struct err e;
+
+	if (!scripted_run(&r, &w, &e) && r.out.len > 1)
+		found = jsontree_read(&pool, r.out.data, r.out.len - 1, &e);
+	for (const struct jsontree *v = found && found->type == JSONDOC_OBJECT ? found->first
+									       : NULL;
+	     v; v = v->next) {
+		char name[200];
+
+		snprintf(name, sizeof name, "package.%s", v->key);
+		if (v->type == JSONDOC_STRING)
+			bench_facts_put(f, name, v->text);
+	}
+	scripted_free(&r);
+	pool_free(&pool);
+}
+
+/* What is behind the name of a Python; NULL: it is none. */
+static const char *behind_python(const char *program)
+{
+	const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;
+
+	return !strncmp(name, "python", 6) ? name + 6 : !strncmp(name, "pypy", 4) ? name + 4 : NULL;
+}
+
+static bool is_python(const char *program)
+{
+	return behind_python(program);
+}
+
+/* "python3.11", and not "python_benchmark". */
+static bool is_python_itself(const char *script)
+{
+	const char *behind = behind_python(script);
+
+	return behind && !behind[strspn(behind, "0123456789.")];
+}
+
+static bool is_interpreter(const char *program)
+{
+	static const char *const names[] = { "sh",   "bash", "dash",    "ksh",   "zsh", "perl",
+					     "ruby", "node", "Rscript", "julia", "lua" };
+	const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return is_python_itself(program);
+}
+
+const char *software_script(const char *program, char *const *words)
+{
+	struct stat st;
+
+	if (!is_interpreter(program))
+		return program;
+	while (*words && **words == '-')
+		words++;
+	return *words && !stat(*words, &st) && S_ISREG(st.st_mode) ? *words : program;
+}
+
+bool software_is_python(const char *script)
+{
+	char word[400];
+
+	return interpreter_of(script, word, sizeof word) && is_python(word);
+}
+
+/* The last one counts; NULL: it is not set there. */
+static const char *variable(const struct option_list *environment, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (uint32_t i = environment->n; i-- > 0;)
+		if (!strncmp(environment->text[i], name, n) && environment->text[i][n] == '=')
+			return environment->text[i] + n + 1;
+	return NULL;
+}
+
+void software_find(struct bench_facts *f, const char *script, const struct option_list *environment)
+{
+	const char *list = variable(environment, "PATH"), *own;
+	char word[PATH_MAX], path[PATH_MAX], version[256], option[] = "--version";
+	struct err e;
+
+	find_libc(f);
+	if (is_python_itself(script)) /* which may be a script, too */
+		snprintf(word, sizeof word, "%s", script);
+	else if (!interpreter_of(script, word, sizeof word))
+		return;
+	own = is_python(word) ? variable(environment, "VIRTUAL_ENV") : NULL;
+	if (own)
+		snprintf(word, sizeof word, "%.4000s/bin/python", own);
+	if (scripted_find_in(list ? list : getenv("PATH"), word, path, &e))
+		return;
+	bench_facts_put(f, "runtime.interpreter", path);
+	ask(path, option, environment, version, sizeof version);
+	if (*version)
+		bench_facts_put(f, "runtime.version", version);
+	if (own || is_python(word))
+		ask_packages(f, path, environment);
 }

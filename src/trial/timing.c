@@ -52,11 +52,10 @@ struct axis {
 static int scan_axis(struct timing *t, struct axis *x, const char *from, const char *to,
 		     struct err *e)
 {
-	char *end_from, *end_to, text[40];
-	double low = decimal_parse(from, &end_from), high = decimal_parse(to, &end_to);
-	double step = t->o->step, many;
+	char text[40];
+	double low = decimal_of(from), high = decimal_of(to), step = t->o->step, many;
 
-	if (end_from == from || *end_from || end_to == to || *end_to || !(low <= high))
+	if (!(low <= high))
 		return err_set(e, -EINVAL,
 			       "-P %.40s takes two numbers, the smaller one first, not '%.40s' "
 			       "and '%.40s'",

@@ -2,8 +2,7 @@
 /* Any bytes as a profile of Scanner's, or as one of its descriptors: what is told keeps the
  * promises of import/scanner_profile.h, and faults have a place inside the file. The first byte
  * says which: a worker's, the master's, a job's descriptor, the database's. */
-#include "import/scanner_database.h"
-#include "import/scanner_profile.h"
+#include "import/scanner.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 /* Any answer of sonde-yaml is a document or refused, and any document a specification with
  * combinations, or refused with a sentence. */
 #include "base/text/yamltree.h"
-#include "bench/sweep/specfield.h"
 #include "bench/sweep/sweepspace.h"
+#include "bench/sweep/sweepspec.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -136,11 +136,30 @@ static void whole_numbers(void **state)
 	}
 }
 
+static void a_whole_text_is_a_number_or_none(void **state)
+{
+	static const char *const none[] = { "", " ", "x", "1x", "1 ", "0.5.5", "1,5" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
+		assert_true(isnan(decimal_of(none[i])));
+	assert_true(decimal_of("-1.5e3") == -1500);
+	assert_true(decimal_are_same("512", "5.12e2"));
+	assert_true(decimal_are_same("fast", "fast"));
+	assert_true(decimal_are_same("nan", "nan"));
+	assert_false(decimal_are_same("fast", "slow"));
+	assert_false(decimal_are_same("512", "512x"));
+	assert_false(decimal_are_same("512", "513"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(edges),         cmocka_unit_test(short_decimals_and_quotients),
-		cmocka_unit_test(all_exponents), cmocka_unit_test(ties),
+		cmocka_unit_test(edges),
+		cmocka_unit_test(short_decimals_and_quotients),
+		cmocka_unit_test(a_whole_text_is_a_number_or_none),
+		cmocka_unit_test(all_exponents),
+		cmocka_unit_test(ties),
 		cmocka_unit_test(whole_numbers),
 	};
 

@@ -93,6 +93,31 @@ static void times_have_the_digits_that_they_need(void **state)
 	assert_string_equal(clock_iso(0, cut, sizeof cut), "1970-01");
 }
 
+static void times_are_read_as_they_are_written(void **state)
+{
+	static const int64_t times[] = { 0, INT64_C(1709164799000000000),
+					 INT64_C(1709164800050000000),
+					 INT64_C(1709164800050000001) };
+	static const char *const none[] = { "",
+					    "soon",
+					    "2024-02-28",
+					    "1969-12-31T23:59:59Z",
+					    "2262-04-11T23:47:16Z",
+					    "9999-01-01T00:00:00Z" };
+	char text[40];
+	int64_t ns;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+		assert_string_equal(clock_of_iso(clock_iso(times[i], text, sizeof text), &ns), "Z");
+		assert_int_equal(ns, times[i]);
+	}
+	assert_string_equal(clock_of_iso("2024-02-29T00:00:00.0500000019+00:00", &ns), "+00:00");
+	assert_int_equal(ns, INT64_C(1709164800050000001));
+	for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+		assert_null(clock_of_iso(none[i], &ns));
+}
+
 static void indented_text_means_the_same(void **state)
 {
 	struct bytes plain = { 0 }, pretty = { 0 };
@@ -181,6 +206,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tokens_are_separated),
 		cmocka_unit_test(times_have_the_digits_that_they_need),
+		cmocka_unit_test(times_are_read_as_they_are_written),
 		cmocka_unit_test(indented_text_means_the_same),
 		cmocka_unit_test(numbers_come_back_as_they_were),
 		cmocka_unit_test(numbers_are_short),

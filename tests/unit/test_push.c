@@ -3,8 +3,7 @@
 #include "base/text/json_read.h"
 #include "push/http.h"
 #include "push/journal.h"
-#include "push/mlflow_batch.h"
-#include "push/mlflow_platform.h"
+#include "push/mlflow_points.h"
 #include "push/snappy.h"
 #include "push/table.h"
 

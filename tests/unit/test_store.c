@@ -2,11 +2,11 @@
 /* The store: values come back as they were put, its tables are brought up from each older version,
  * what was not committed has not happened, and many may write at once. */
 #include "store/database.h"
-#include "store/field.h"
 #include "store/history.h"
 #include "store/place.h"
 #include "store/schema.h"
 #include "store/usage.h"
+#include "store/wire.h"
 
 #include <errno.h>
 #include <float.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Quantities, and which combinations of a matrix are tried in which order. */
 #include "base/random.h"
-#include "bench/quantity.h"
-#include "bench/sweep/halving.h"
 #include "bench/sweep/sweepspace.h"
+#include "bench/sweep/sweepspec.h"
 #include "core/describe.h"
 
 #include <math.h>

@@ -19,6 +19,19 @@ double decimal_parse(const char *text, char **end)
 	return strtod_l(text, end, point());
 }
 
+double decimal_of(const char *text)
+{
+	char *end;
+	double v = decimal_parse(text, &end);
+
+	return end != text && !*end ? v : (double)NAN;
+}
+
+bool decimal_are_same(const char *a, const char *b)
+{
+	return !strcmp(a, b) || decimal_of(a) == decimal_of(b);
+}
+
 int decimal_vprint(char *out, size_t size, const char *format, va_list ap)
 {
 	locale_t callers = uselocale(point()); /* of this thread alone */

@@ -7,11 +7,16 @@
 #define SONDE_BASE_TEXT_DECIMAL_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* As strtod does. */
 double decimal_parse(const char *text, char **end);
+/* What a whole text is as a number, which may be infinite; NAN: it is none. */
+double decimal_of(const char *text);
+/* Are both the same text, or the same number, however it is written? */
+bool decimal_are_same(const char *a, const char *b);
 /* As snprintf and vsnprintf do. */
 int decimal_print(char *out, size_t size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -6,52 +6,25 @@
 #include "base/sha256.h"
 #include "base/text/number.h"
 #include "base/text/textfile.h"
-#include "bench/amun/amun_facts.h"
 #include "bench/amun/amun_layout.h"
-#include "bench/amun/amun_monkey.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 enum { RESULTS_MAX = 100000, KEPT_BYTES = 65536, FAILURES_TOLD = 20 };
 
-static void note(struct amun *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void note(struct amun *a, const char *format, ...)
-{
-	char text[768];
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(text, sizeof text, format, ap);
-	va_end(ap);
-	a->note(a->ctx, text);
-}
-
 int64_t amun_time(const char *text)
 {
-	struct tm tm = { 0 };
-	const char *end = text ? strptime(text, "%Y-%m-%dT%H:%M:%S", &tm) : NULL;
-	int64_t ns = 0, unit = NS_PER_S;
-	time_t s = end ? timegm(&tm) : -1;
+	int64_t ns;
 
-	if (!end || s <= 0 || s > INT64_MAX / NS_PER_S / 2)
-		return 0;
-	if (*end == '.')
-		for (end++; *end >= '0' && *end <= '9' && unit > 1; end++) {
-			unit /= 10;
-			ns += (*end - '0') * unit;
-		}
-	return (int64_t)s * NS_PER_S + ns;
+	return text && clock_of_iso(text, &ns) ? ns : 0;
 }
 
 /* ---- a result ---- */
@@ -177,10 +150,10 @@ static void tell_failure(struct amun *a, const struct inspection *x, const struc
 		return;
 	a->failed++;
 	if (a->failed <= FAILURES_TOLD)
-		note(a, "%.200s, result %" PRId64 " failed: %.500s", x->batch.uid + strlen("amun:"),
-		     t->number - 1, t->reason);
+		trial_note_put(a->note, "%.200s, result %" PRId64 " failed: %.500s",
+			       x->batch.uid + strlen("amun:"), t->number - 1, t->reason);
 	else if (a->failed == FAILURES_TOLD + 1)
-		note(a, "more results failed; sonde bench list and show tell why");
+		trial_note_put(a->note, "more results failed; sonde bench list and show tell why");
 }
 
 static int put_result(struct amun *a, struct inspection *x, const struct result *r, struct err *e)
@@ -204,12 +177,13 @@ static int put_result(struct amun *a, struct inspection *x, const struct result 
 				      said.wrapped ? said.wrapped : r->document, x->specification,
 				      r->hwinfo, x->folder, r->number - 1 });
 	if (*facts.wrong.text)
-		note(a, "%.600s; the facts in it are left out", facts.wrong.text);
+		trial_note_put(a->note, "%.600s; the facts in it are left out", facts.wrong.text);
 	if (facts.facts.left_out)
-		note(a,
-		     "%.300s: %u facts of its machine and software are left out: it has more than "
-		     "there is room for",
-		     r->path, facts.facts.left_out);
+		trial_note_put(
+			a->note,
+			"%.300s: %u facts of its machine and software are left out: it has more than "
+			"there is room for",
+			r->path, facts.facts.left_out);
 	if (rc || facts.facts.failed)
 		rc = err_set(e, -ENOMEM, "out of memory for a trial");
 	if (!rc)
@@ -260,7 +234,7 @@ static int import_result(struct amun *a, struct inspection *x, int64_t number, c
 	r.why = why.text;
 	r.log = log_beside(path, &pool);
 	if (!r.document && !r.log) {
-		note(a, "%.700s; it is left out", why.text);
+		trial_note_put(a->note, "%.700s; it is left out", why.text);
 		a->left_out++;
 	} else {
 		rc = put_result(a, x, &r, e);
@@ -323,11 +297,14 @@ static void tell_missing(struct amun *a, const struct inspection *x, const int64
 	int64_t last = n ? number[n - 1] + 1 : 0;
 
 	if (last > n)
-		note(a, "%.300s: %" PRId64 " of %" PRId64 " results are missing in between",
-		     x->folder, last - n, last);
+		trial_note_put(a->note,
+			       "%.300s: %" PRId64 " of %" PRId64 " results are missing in between",
+			       x->folder, last - n, last);
 	if (wanted > (double)last)
-		note(a, "%.300s: a batch of %.0f was requested, but %" PRId64 " results came",
-		     x->folder, wanted, last);
+		trial_note_put(a->note,
+			       "%.300s: a batch of %.0f was requested, but %" PRId64
+			       " results came",
+			       x->folder, wanted, last);
 }
 
 static const char *base_name(const char *path)
@@ -362,7 +339,7 @@ static void read_specification(struct amun *a, struct inspection *x)
 		return;
 	x->specification = read_json(path, "specification", &x->pool, NULL, &why);
 	if (!x->specification) {
-		note(a, "%.700s; the inspection is taken without it", why.text);
+		trial_note_put(a->note, "%.700s; the inspection is taken without it", why.text);
 		return;
 	}
 	take_specification(x);
@@ -442,10 +419,10 @@ static int put_told(struct amun *a, struct inspection *x, const struct amun_insp
 					  .ended = from->n == 1 ? from->ended : NULL };
 
 		if (told->again || (!r.document && !r.log)) {
-			note(a, "%.200s, result %" PRId64 "%s", x->batch.uid + strlen("amun:"),
-			     r.number - 1,
-			     told->again ? " is in it more than once; the first is taken"
-					 : ": no result is in it; it is left out");
+			trial_note_put(a->note, "%.200s, result %" PRId64 "%s",
+				       x->batch.uid + strlen("amun:"), r.number - 1,
+				       told->again ? " is in it more than once; the first is taken"
+						   : ": no result is in it; it is left out");
 			a->left_out++;
 			continue;
 		}
@@ -472,7 +449,8 @@ static int import_told(struct amun *a, const struct amun_inspection *from, const
 	if (!x.batch.start_ns)
 		x.batch.start_ns = amun_time(from->created);
 	if (!from->n) {
-		note(a, "%.300s has no result: it was not run, or its build failed", uid + 5);
+		trial_note_put(a->note, "%.300s has no result: it was not run, or its build failed",
+			       uid + 5);
 		a->left_out++;
 	}
 	rc = database_begin(a->store->database, e);
@@ -555,7 +533,7 @@ static int import_one(struct amun *a, const char *name, const char *path, uint32
 	rc = import_document(a, path, &why);
 	if (rc != -ENOENT && rc != -EBADMSG)
 		return rc ? err_set(e, rc, "%s", why.text) : 0;
-	note(a, "%.700s; it is left out", why.text);
+	trial_note_put(a->note, "%.700s; it is left out", why.text);
 	a->left_out++;
 	return 0;
 }

@@ -13,8 +13,7 @@
 
 struct amun {
 	struct trial_store *store;
-	void (*note)(void *ctx, const char *sentence); /* what is missing, or was left out */
-	void *ctx;
+	trial_note *note; /* what is missing, or was left out */
 	uint32_t inspections, trials, failed, there_already, left_out;
 	uint32_t sweeps; /* reports of Dependency Monkey */
 };

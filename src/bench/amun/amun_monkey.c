@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bench/amun/amun_monkey.h"
-
 #include "base/sha256.h"
+#include "bench/amun/amun.h"
+#include "bench/amun/amun_layout.h"
 #include "bench/sweep/sweep.h"
 
 #include <errno.h>
@@ -171,35 +171,23 @@ static int start(struct report *r, const char *digest, const char *path, struct 
 	return sweep_put(r->a->store->database, &r->sweep, e);
 }
 
-static void note(const struct report *r, const char *sentence)
-{
-	r->a->note(r->a->ctx, sentence);
-}
-
-static void tell(const struct report *r, uint32_t stacks)
+static void report_counts(const struct report *r, uint32_t stacks)
 {
 	double skipped = jsontree_number(r->l->monkey, "skipped");
-	char text[400];
 
-	snprintf(text, sizeof text, "a report of Dependency Monkey: sweep:%.16s, stacks: %u",
-		 r->sweep.uid, stacks);
-	note(r, text);
-	if (r->missing) {
-		snprintf(
-			text, sizeof text,
+	trial_note_put(r->a->note, "a report of Dependency Monkey: sweep:%.16s, stacks: %u",
+		       r->sweep.uid, stacks);
+	if (r->missing)
+		trial_note_put(
+			r->a->note,
 			"of %u stacks the results are missing; import their inspections, then this "
 			"report again",
 			r->missing);
-		note(r, text);
-		r->a->left_out += r->missing;
-	}
-	if (skipped >= 1) {
-		snprintf(text, sizeof text,
-			 "%.0f stacks were not sent to Amun; the report does not "
-			 "say which",
-			 skipped);
-		note(r, text);
-	}
+	r->a->left_out += r->missing;
+	if (skipped >= 1)
+		trial_note_put(r->a->note,
+			       "%.0f stacks were not sent to Amun; the report does not say which",
+			       skipped);
 }
 
 int amun_monkey_import(struct amun *a, const struct amun_layout *l, const char *digest,
@@ -216,7 +204,7 @@ int amun_monkey_import(struct amun *a, const struct amun_layout *l, const char *
 		rc = put_response(&r, v, n++, e);
 	if (!rc) {
 		a->sweeps++;
-		tell(&r, n);
+		report_counts(&r, n);
 	}
 	pool_free(&r.pool);
 	return rc;

@@ -64,7 +64,6 @@ static uint32_t find_columns(struct column *x, const struct campaign *c, const c
 	for (uint32_t i = 0; i < groups->n; i++) {
 		const char *text = campaign_text(c, groups->group[i].trial[0], name);
 		uint32_t k = 0;
-		char *end;
 
 		while (text && k < *n && strcmp(x[k].text, text) != 0)
 			k++;
@@ -75,9 +74,7 @@ static uint32_t find_columns(struct column *x, const struct campaign *c, const c
 			continue;
 		}
 		x[*n].text = text;
-		x[*n].number = decimal_parse(text, &end);
-		if (end == text || *end)
-			x[*n].number = NAN;
+		x[*n].number = decimal_of(text);
 		(*n)++;
 	}
 	if (*n)

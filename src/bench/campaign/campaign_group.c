@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* campaign_group.c - trials that are alike: in what they were asked, in machine, in software. */
+#include "bench/campaign/campaign.h"
+
 #include "base/array.h"
 #include "base/text/decimal.h"
-#include "bench/campaign/campaign.h"
 #include "core/glob.h"
 
 #include <errno.h>
@@ -176,14 +177,7 @@ static void find_differences(struct names *x, const struct campaign *c, const st
 
 static bool is_same_value(const char *a, const char *b)
 {
-	char *end_a = NULL, *end_b = NULL;
-	double x, y;
-
-	if (!a || !b || !strcmp(a, b))
-		return a == b || (a && b);
-	x = decimal_parse(a, &end_a);
-	y = decimal_parse(b, &end_b);
-	return end_a != a && !*end_a && end_b != b && !*end_b && x == y;
+	return a && b ? decimal_are_same(a, b) : a == b;
 }
 
 /* Has each trial the same by both names? */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* campaign_sweep.c - the trials of one sweep: what its matrix says of each is a parameter, too. */
+#include "bench/campaign/campaign.h"
+
 #include "base/array.h"
 #include "base/text/decimal.h"
-#include "bench/campaign/campaign.h"
 
 #include <errno.h>
 #include <math.h>
@@ -188,18 +189,6 @@ static const char *text_of(const struct point *p, const struct axis *a)
 	return jsontree_text(p->parameters, a->name);
 }
 
-static bool is_same(const char *a, const char *b)
-{
-	char *end_a, *end_b;
-	double x, y;
-
-	if (!a || !b || !strcmp(a, b))
-		return a && b;
-	x = decimal_parse(a, &end_a);
-	y = decimal_parse(b, &end_b);
-	return end_a != a && !*end_a && end_b != b && !*end_b && x == y;
-}
-
 /* Did the script say the same of every trial of which it said anything? */
 static bool says_all(const struct bench_parameter *p, const char *const *text, uint32_t n)
 {
@@ -208,7 +197,7 @@ static bool says_all(const struct bench_parameter *p, const char *const *text, u
 	for (uint32_t i = 0; i < n; i++) {
 		if (!text[i] || !p->text[i])
 			continue;
-		if (!is_same(p->text[i], text[i]))
+		if (!decimal_are_same(p->text[i], text[i]))
 			return false;
 		any = true;
 	}

@@ -12,8 +12,7 @@
 
 struct suite_import {
 	struct trial_store *store;
-	void (*note)(void *ctx, const char *sentence); /* what failed, or was left out */
-	void *ctx;
+	trial_note *note; /* what failed, or was left out */
 	uint32_t benchmarks, trials, failed, there_already, left_out;
 };
 

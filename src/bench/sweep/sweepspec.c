@@ -2,7 +2,6 @@
 #include "bench/sweep/sweepspec.h"
 
 #include "base/text/args.h"
-#include "bench/sweep/specfield.h"
 
 #include <errno.h>
 #include <string.h>
