@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# alone
+# quiet
 # limit: 300
 """Memory that resident sets do not show, or show wrongly: pages that several processes share, huge pages of hugetlbfs, transparent huge
 pages of which one byte is used, memfds, files of /dev/shm and System V segments that no process maps, memory that was swapped out, and
