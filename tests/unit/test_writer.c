@@ -193,7 +193,7 @@ static void test_ended_is_whole_before_it_is_synced(void **state)
 
 static void test_read_while_it_is_written(void **state)
 {
-	enum { READS = 200 };
+	const int reads = 200 / sanitized_stride(5);
 	struct truth *t = truth_new(8, &(struct writer_options){ .chunk_rows = 5 });
 	uint64_t seed = t->seed;
 	uint64_t rows = 0;
@@ -210,7 +210,7 @@ static void test_read_while_it_is_written(void **state)
 		struct truth *again = truth_new(8, NULL);
 
 		truth_samples(again, TRUTH_ROWS);
-		for (int i = 0; i < READS; i++) {
+		for (int i = 0; i < reads; i++) {
 			struct run *r;
 
 			assert_int_equal(run_open(&r, t->dir, NULL), 0);
