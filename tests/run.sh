@@ -198,7 +198,7 @@ needed() {
 		*) everything=1 ;;
 		esac
 	done
-	[ -z "$everything" ] || targets_gcc+=(all nodes programs bench-programs examples)
+	[ -z "$everything" ] || targets_gcc+=(all tested)
 	[ ${#targets_sanitized[@]} -eq 0 ] || [ ${#chosen[@]} -gt 0 ] || targets_sanitized=("$BUILD/sanitized/sonde" unit fuzz)
 }
 

@@ -77,13 +77,13 @@ def child_of(recorder, name):
 def hold(way, kind):
     """(what the kernel gives it, the recording)"""
     out = f"{kind}-{way}"
-    with accuracy.begin(out, accuracy.program("mem"), kind, str(SIZE), "0", interval="200ms", options=("--process-events", way),
+    with accuracy.begin(out, accuracy.program("mem"), kind, str(SIZE), "0", interval="100ms", options=("--process-events", way),
                         stdin=subprocess.PIPE, stdout=subprocess.PIPE) as job:
         if job.stdout.readline() != "held\n":
             job.communicate()
             return None, None
         given = held_by(child_of(job.pid, "mem"))
-        time.sleep(1.5)
+        time.sleep(0.8)
         job.communicate("")
     return given, accuracy.Recording(out)
 
