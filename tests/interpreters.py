@@ -21,7 +21,7 @@ def known(versions):
 
 def copying(python, folder):
     """An interpreter named folder/python3 that is `python`, but that its virtual environments are copies of one: to make one takes five
-    seconds of CPU time, most of it pip's own installation."""
+    seconds of CPU time, most of it for pip."""
     made = os.path.abspath(folder)
     os.makedirs(made)
     subprocess.run([python, "-m", "venv", f"{made}/venv"], check=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# quiet
+# alone
 # limit: 300
 """Memory that resident sets do not show, or show wrongly: pages that several processes share, huge pages of hugetlbfs, transparent huge
 pages of which one byte is used, memfds, files of /dev/shm and System V segments that no process maps, memory that was swapped out, and
@@ -77,13 +77,13 @@ def child_of(recorder, name):
 def hold(way, kind):
     """(what the kernel gives it, the recording)"""
     out = f"{kind}-{way}"
-    with accuracy.begin(out, accuracy.program("mem"), kind, str(SIZE), "0", interval="100ms", options=("--process-events", way),
+    with accuracy.begin(out, accuracy.program("mem"), kind, str(SIZE), "0", interval="200ms", options=("--process-events", way),
                         stdin=subprocess.PIPE, stdout=subprocess.PIPE) as job:
         if job.stdout.readline() != "held\n":
             job.communicate()
             return None, None
         given = held_by(child_of(job.pid, "mem"))
-        time.sleep(0.8)
+        time.sleep(1.5)
         job.communicate("")
     return given, accuracy.Recording(out)
 

@@ -13,7 +13,6 @@ import sys
 import zipfile
 
 import built
-import interpreters
 
 SONDE = os.environ["SONDE"]
 PYTHON = os.environ["PYTHON"]
@@ -54,7 +53,6 @@ def wheel(name, version, requires=()):
         return hashlib.sha256(f.read()).hexdigest()
 
 
-COPYING = interpreters.copying(PYTHON, "copies")  # of the first stacks the environments are made, of the others copied
 os.mkdir("wheels")
 digest = {v: wheel("thing", v) for v in ("1.0", "1.1", "2.0")}
 wheel("part", "0.1", ["thing<2"])
@@ -98,9 +96,9 @@ matrix:
         requirements_locked: 'thing==1.0 --hash=sha256:{digest["1.0"]}'
         {PIP}
     - name: forged
-      python: {{interpreter: {COPYING}, requirements_locked: 'thing==2.0 --hash=sha256:{digest["1.0"]}', {PIP}}}
+      python: {{interpreter: {PYTHON}, requirements_locked: 'thing==2.0 --hash=sha256:{digest["1.0"]}', {PIP}}}
     - name: clash
-      python: {{interpreter: {COPYING}, requirements: "thing<2\\npart==0.2", {PIP}}}
+      python: {{interpreter: {PYTHON}, requirements: "thing<2\\npart==0.2", {PIP}}}
     - name: nowhere
       python: {{interpreter: python-that-is-not-there, requirements: thing}}
     - name: unpacked
@@ -129,7 +127,7 @@ for package, version, attribute in (("thing", "1.0", ""), ("thing", "1.1", ' dat
     os.makedirs(f"simple/{package}", exist_ok=True)
     with open(f"simple/{package}/index.html", "a") as f:
         f.write(f'<a href="../../wheels/{package}-{version}-py3-none-any.whl"{attribute}>{package}-{version}-py3-none-any.whl</a>\n')
-report, said = sweep(f"identifier: index\nscript: which.py\npython: {{interpreter: {COPYING}, requirements: 'thing>=1.1', pip: [--index-url, 'file://{os.path.abspath('simple')}']}}\n")
+report, said = sweep(f"identifier: index\nscript: which.py\npython: {{interpreter: {PYTHON}, requirements: 'thing>=1.1', pip: [--index-url, 'file://{os.path.abspath('simple')}']}}\n")
 reason = report["skipped"][0]["reason"]
 check("what is ignored is no reason", "ERROR: Could not find a version that satisfies the requirement thing>=1.1" in reason and "Ignored" not in reason, reason)
 
@@ -149,7 +147,7 @@ check("made anew", said.count("making the stack") == 1 and len(report["responses
 # Ranges become stacks that pip resolved, what is varied first fastest; what does not resolve is skipped. A sweep that goes on has the same ones.
 text = f"""identifier: expanded
 script: which.py
-python: {{interpreter: {COPYING}, requirements: 'thing==1.0', {PIP}}}
+python: {{interpreter: {PYTHON}, requirements: 'thing==1.0', {PIP}}}
 matrix:
   stacks:
     - name: both
@@ -193,11 +191,11 @@ with open("Pipfile", "w") as f:
 with open("Pipfile.lock", "w") as f:
     json.dump({"_meta": {}, "default": {"thing": {"version": "==1.1", "index": "pypi", "hashes": [f"sha256:{digest['1.1']}"]}}}, f)
 if subprocess.run([PYTHON, "-c", "import tomllib"], capture_output=True).returncode == 0:
-    stack = "{name: %s, python: {interpreter: " + COPYING + ", %s: %s, " + PIP + "}}"
+    stack = "{name: %s, python: {interpreter: " + PYTHON + ", %s: %s, " + PIP + "}}"
     report, said = sweep(f"script: which.py\nmatrix:\n  stacks:\n    - {stack % ('pipfile', 'requirements', 'Pipfile')}\n"
                          f"    - {stack % ('pipfile.lock', 'requirements_locked', 'Pipfile.lock')}\n")
     check("a Pipfile", (things().get("pipfile"), things().get("pipfile.lock")) == ("1.0", "1.1") and report["skipped"] == [], (report, said))
-    report, said = sweep(f"script: which.py\npython: {{interpreter: {COPYING}, requirements_locked: Pipfile}}\n", code=2)
+    report, said = sweep(f"script: which.py\npython: {{interpreter: {PYTHON}, requirements_locked: Pipfile}}\n", code=2)
     check("no lock", said == "sonde: bench sweep: spec.yaml:2:9: requirements_locked: a Pipfile is no lock; its Pipfile.lock is\n", said)
 
 # Modules, where there are any: of a directory of our own.
