@@ -6,7 +6,7 @@ need valgrind
 [ -x "$BUILD/bench/make_nodes" ] || skip "bench/make_nodes is not built"
 case $(nm "$SONDE") in *__asan_init* | *__tsan_init*) skip "valgrind and a sanitizer exclude each other" ;; esac
 
-for n in 30 200 300; do
+for n in 30 300 1000; do
 	mkdir "n$n"
 	"$BUILD/bench/make_nodes" "n$n" $n 2 8 || fail "make_nodes $n"
 done
@@ -18,15 +18,15 @@ for command in show "report --only html"; do
 done
 
 # What is small beside the rest for some hundred nodes is not for thousands.
-mkdir n2000
-"$BUILD/bench/make_nodes" n2000 2000 2 8 || fail "make_nodes 2000"
-few=$(instructions "$SONDE" show n200) many=$(instructions "$SONDE" show n2000)
-echo "show of 2000 nodes: $few, $many"
-holds "show of 2,000 nodes, of that of 200" "$many <= 10.5 * $few"
+mkdir n3000
+"$BUILD/bench/make_nodes" n3000 3000 2 8 || fail "make_nodes 3000"
+few=$(instructions "$SONDE" show n300) many=$(instructions "$SONDE" show n3000)
+echo "show of 3000 nodes: $few, $many"
+holds "show of 3,000 nodes, of that of 300" "$many <= 10.5 * $few"
 
-"$SONDE" report --only html n2000 >out
-contains n2000/report.html '"nodes_total":2000'
-equal "nodes in detail" 512 "$(grep -o '"samples_in_a_point"' n2000/report.html | wc -l)"
+"$SONDE" report --only html n1000 >out
+contains n1000/report.html '"nodes_total":1000'
+equal "nodes in detail" 512 "$(grep -o '"samples_in_a_point"' n1000/report.html | wc -l)"
 
 # As large as a page gets: all nodes that it has in detail, with more samples than it draws points, and every series.
 mkdir wide
