@@ -107,6 +107,7 @@ help:
 	@echo 'make static             build/sonde-static: a recorder that needs no shared library'
 	@echo 'make syntax             what CC says of the sources, without building'
 	@echo 'make unit fuzz          test programs, fuzz targets'
+	@echo 'make tested             all that the tests without sanitizers need'
 	@echo 'make nodes              $(BUILD)/nodes: /proc and /sys of the machines that the tests look at'
 	@echo 'make accuracy           hold every figure against an independent reference, write docs/accuracy.md'
 	@echo 'make causes             run jobs whose true cause is known, score what the verdicts say of them'
@@ -267,6 +268,8 @@ $(BUILD)/nodes.stamp: $(wildcard tests/nodes/*.py)
 	PYTHONDONTWRITEBYTECODE=1 python3 tests/nodes/make.py $(BUILD)/nodes
 	@touch $@
 
+tested: all nodes programs bench-programs examples
+
 FUZZ := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 fuzz: $(FUZZ)
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/libsonde-all.a
@@ -366,6 +369,6 @@ install: all
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: accounts all help static syntax unit nodes fuzz accuracy causes bench bench-programs programs examples install clean
+.PHONY: accounts all help static syntax tested unit nodes fuzz accuracy causes bench bench-programs programs examples install clean
 .SECONDARY:
 -include $(OBJ:.o=.d) $(HELPEROBJ:.o=.d) $(STUBS:.so=.d) $(BUILD)/obj/main.d $(UNIT:=.d) $(FUZZ:=.d) $(BENCH:=.d) $(PROGS:=.d)

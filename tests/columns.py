@@ -2,6 +2,7 @@
 """What readers of columns find in a file against what was put in (tests/programs/random_table.c), value by value.
 
 columns.py READER FILE WANTED... says what differs; a reader is one of READERS that the Python running this has."""
+import functools
 import importlib
 import os
 import sys
@@ -16,6 +17,7 @@ class Column:
         self.kind, self.there, self.values = kind, np.asarray(there, dtype=bool), values
 
 
+@functools.lru_cache(maxsize=1)  # of each format in turn
 def wanted(folder):
     columns = {}
     with open(f"{folder}/schema.tsv", encoding="utf-8") as f:
@@ -52,8 +54,9 @@ def differences(want, got):
             row = int(np.argmin(w.there == g.there))
             yield f"{name}: row {row} is {'there' if g.there[row] else 'absent'}"
         elif w.kind == "text":
-            bad = [i for i in np.flatnonzero(w.there) if w.values[i] != g.values[i]]
-            if bad:
+            there = np.flatnonzero(w.there)
+            bad = there[np.array(w.values, dtype=object)[there] != np.array(g.values, dtype=object)[there]]
+            if len(bad):
                 yield f"{name}: row {bad[0]} is {g.values[bad[0]]!r} instead of {w.values[bad[0]]!r}"
         else:
             good = same_real(w.values, g.values) if w.kind == "real" else w.values == g.values

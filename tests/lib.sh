@@ -46,12 +46,14 @@ status_of() { # CMD...: prints the exit status as the shell sees it
 	echo "$status"
 }
 
+# Asks less often the longer it waits: what costs CPU time to ask keeps what it waits for from getting on.
 wait_for() { # SECONDS CMD...: until CMD succeeds
-	local end=$((SECONDS + $1 + 1))
+	local end=$((SECONDS + $1 + 1)) pauses=(0.02 0.02 0.02 0.02 0.02 0.05 0.05 0.05 0.05 0.1 0.1 0.1 0.2)
 	shift
 	until "$@" 2>/dev/null; do
 		[ $SECONDS -lt $end ] || fail "waited in vain for: $*"
-		sleep 0.02
+		sleep "${pauses[0]}"
+		[ ${#pauses[@]} -eq 1 ] || pauses=("${pauses[@]:1}")
 	done
 }
 

@@ -3,8 +3,8 @@
 # Builds what the tests need, then runs them: tests/run.sh [--long | --quick] [NAME...]. NAME is the beginning of a test's
 # name as it is printed: "cli/", "unit/frame". A test is a program that exits with 0, or with 77 and a last line of
 # output that says why it was skipped. Each runs in an empty folder, which is kept when it fails.
-# In a script's first lines, "# limit: SECONDS" changes its time limit, "# alone" keeps others away, and
-# "# plain" keeps it from being run with sanitizers. A fuzz target is given its corpus, and nothing by chance; with
+# In a script's first lines, "# limit: SECONDS" changes its time limit, "# alone" keeps others away, "# quiet" all but
+# others that say so and together leave CPUs free, and "# plain" keeps it from being run with sanitizers. A fuzz target is given its corpus, and nothing by chance; with
 # --long it searches for a minute, goes on in build/sanitized/corpus from where it was, adds to its corpus what covers
 # more, and its runs are added up in build/sanitized/fuzz-runs.
 # A unit test runs with sanitizers, and also without if it asks which of the two it is. With --quick nothing is built
@@ -65,7 +65,7 @@ is_chosen() { # NAME
 	[ ${#chosen[@]} -eq 0 ]
 }
 
-add() { # NAME SECONDS together|alone plain|sanitized|build COMMAND
+add() { # NAME SECONDS together|quiet|alone plain|sanitized|build COMMAND
 	names+=("$1") limits+=("$2") companies+=("$3") flavours+=("$4") commands+=("$5")
 }
 
@@ -74,10 +74,11 @@ add_chosen() { # as add
 }
 
 add_script() { # FILE FLAVOUR
-	local name=${1#tests/} head limit company=together command factor=1
+	local name=${1#tests/} head limit company command factor=1
 	head=$(head -n 8 "$1")
 	limit=$(sed -n 's/^# limit: //p' <<<"$head")
-	! grep -qx '# alone' <<<"$head" || company=alone
+	company=$(grep -xE '# (quiet|alone)' <<<"$head" | cut -c 3-)
+	company=${company:-together}
 	[[ $name != lint/* ]] || factor=3 # at the lowest priority
 	case $1 in
 	*.py) command="$PYTHON $(printf %q "$TOP/$1")" ;;
@@ -95,7 +96,7 @@ add_unit() { # FILE
 	local program name
 	program=$(basename "$1" .c)
 	name=unit/${program#test_}
-	if [ -n "$QUICK" ] || grep -q SANITIZE "$1"; then
+	if [ -n "$QUICK" ] || grep -qE 'SANITIZE|sanitized\.h' "$1"; then
 		add_chosen "$name" 120 together plain "\$BUILD/unit/$program"
 	fi
 	[ -n "$QUICK" ] || add_chosen "$name (sanitized)" 480 together sanitized "\$BUILD/unit/$program"
@@ -176,7 +177,7 @@ build() { # NAME MAKE-ARGUMENTS...
 
 build_sanitized() { # INDEX
 	local TIMEFORMAT='%R %U %S'
-	{ time build clang_sanitized CC=clang WERROR=1 OPT='-O1 -g' OPT_TESTS=-O0 SANITIZE=address,undefined,fuzzer-no-link \
+	{ time build clang_sanitized CC=clang WERROR=1 OPT='-O1 -gline-tables-only' OPT_TESTS=-O0 SANITIZE=address,undefined,fuzzer-no-link \
 		BUILD="$BUILD/sanitized" "${targets_sanitized[@]}" 2>&3; } 3>&2 2>"$scratch/time_$1"
 	took "$1" >/dev/null
 }
@@ -197,7 +198,7 @@ needed() {
 		*) everything=1 ;;
 		esac
 	done
-	[ -z "$everything" ] || targets_gcc+=(all nodes programs bench-programs examples)
+	[ -z "$everything" ] || targets_gcc+=(all tested)
 	[ ${#targets_sanitized[@]} -eq 0 ] || [ ${#chosen[@]} -gt 0 ] || targets_sanitized=("$BUILD/sanitized/sonde" unit fuzz)
 }
 
@@ -219,7 +220,7 @@ fits() { # INDEX
 		return
 	fi
 	[ "$load" -eq 0 ] ||
-		{ [ $((load + ${load_of[${names[i]}]:-5})) -le $((10 * JOBS)) ] && [ "$together" -lt $((3 * JOBS)) ] &&
+		{ [ $((load + ${load_of[${names[i]}]:-5})) -le "$room" ] && [ "$together" -lt $((3 * JOBS)) ] &&
 			{ [[ ${names[i]} != cluster/* ]] || [ "$clusters" -lt 2 ]; }; }
 }
 
@@ -241,17 +242,17 @@ run_one() { # INDEX
 	fi
 }
 
-longest_first() { # together|alone: their indices
+longest_first() { # together|quiet|alone: their indices
 	local i
 	for i in "${!names[@]}"; do
 		[ "${companies[i]}" != "$1" ] || echo "${seconds_of[${names[i]}]:-4} $i"
 	done | sort -s -k 1,1nr | cut -d ' ' -f 2
 }
 
-run_together() {
-	local load=0 together=0 background=0 clusters=0 queue=() left i done_pid
+run_side_by_side() { # together|quiet TENTHS: of CPUs that are kept busy
+	local room=$2 load=0 together=0 background=0 clusters=0 queue=() left i done_pid
 	local -A index_of=()
-	mapfile -t queue < <(longest_first together)
+	mapfile -t queue < <(longest_first "$1")
 	while [ $((${#queue[@]} + ${#index_of[@]})) -gt 0 ]; do
 		left=()
 		for i in "${queue[@]}"; do
@@ -335,7 +336,8 @@ if [[ " ${targets_gcc[*]-} " == *" all "* ]] && [ ! -x "$BUILD/sonde" ]; then
 	exit 1
 fi
 [ ${#targets_sanitized[@]} -eq 0 ] || add "$sanitized" 0 together build ''
-run_together
+run_side_by_side together $((10 * JOBS))
+run_side_by_side quiet $((7 * JOBS))
 run_alone
 again_alone
 report

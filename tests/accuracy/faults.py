@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# alone
+# quiet
 """A program touches a given number of fresh pages, or yields the processor a given number of times, then prints what the kernel charged
 it (getrusage) and is sampled once more."""
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# alone
+# quiet
 """A program writes the files of InfiniBand ports (/sys/class/infiniband) as drivers do: data in words of four bytes, packets one by one.
 One port has 64-bit counters, which pass 2^32; one has them beside the old ones, which are saturated (counters_ext of Mellanox's older
 drivers); one has only the old ones of 32 bits. They advance by given numbers while they are sampled. A saturated 32-bit counter no

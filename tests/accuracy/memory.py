@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# alone
+# quiet
 """Two processes share memory, one has its own; every page is touched. While they hold it, this program adds up their smaps, page table
 entry by page table entry as the kernel prints them, and compares the sums with what was sampled at the same time."""
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# alone
+# quiet
 # limit: 300
 """Processes that are hard to follow: children that the kernel reaps since SIGCHLD is ignored or has SA_NOCLDWAIT set, for all of them or
 for every second one, that are their parent's siblings (CLONE_PARENT), that are orphaned (double fork), that stay zombies, that run in

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# alone
+# quiet
 """Two processes spin on one CPU for a while: they waited for all time that was not their CPU time. Then they rest, so that they are
 sampled once more. The interpreter that starts them also waits on a busy machine; the kernel itself reports that time. The bound is
 extended by the time in /proc/stat that interrupts and a hypervisor took meanwhile, which is neither."""

@@ -61,8 +61,12 @@ contains trace.json "wait.py --rate 3"
 iconv -f utf-8 -t utf-8 hostile_page/*.html >/dev/null || fail "the page is no UTF-8"
 [ "$(stat -c %s hostile/*.sonde | sort -n | tail -1)" -lt 300000 ] || fail "it was kept whole"
 
-# Once for each program.
+# Once for each program that a process is: what it was forked as, if it is seen so early, and what it executes.
 command -v strace >/dev/null || exit 0
-strace -f -qq -e trace=openat -o calls "$SONDE" run -q -i 100ms -o counted -- sh -c 'sleep 0.5; exec sleep 0.5' || fail "strace"
-equal "most reads of a command line" 2 "$(grep -o '"[0-9]*/cmdline"' calls | sort | uniq -c | sort -n | awk 'END { print $1 }')"
-equal "reads in all" 3 "$(grep -c '/cmdline"' calls)"
+strace -f -qq -e trace=openat,execve -o calls "$SONDE" run -q -i 100ms -o counted -- sh -c 'sleep 0.5; exec sleep 0.5' || fail "strace"
+awk '/execve.* = 0$/ { programs[$1]++ }
+	match($0, /"[0-9]+\/cmdline"/) { reads[substr($0, RSTART + 1, RLENGTH - 10)]++; all++ }
+	END {
+		for (pid in reads) if (reads[pid] > programs[pid] + 1) { print pid ": " reads[pid] " reads, " programs[pid] " programs"; bad = 1 }
+		exit bad || all < 3
+	}' calls || fail "a command line is read again, or none is"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # limit: 180
-# alone
+# quiet
 # 2,000 processes of 5 ms, sampled once a second: no CPU time is lost, none is counted twice, all of it has a name.
 . "$TOP/tests/lib.sh"
 "$SONDE" run --quiet -i 1s -o out -- "$PROGRAMS/spawner" 2000 "$PROGRAMS/spin" 5000 >spun || fail "run"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # limit: 120
-# alone
+# quiet
 # While the recorder is stopped, more is started than the connector's buffer holds: that is said, with a bound.
 . "$TOP/tests/lib.sh"
 need jq

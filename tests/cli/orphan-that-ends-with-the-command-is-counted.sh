@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# alone
+# quiet
 # An orphan that is within exit(2), giving its memory back, when the command has ended is in the total all the same;
 # and one that is still on its way there is none that was left alive.
 . "$TOP/tests/lib.sh"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # limit: 240
-# alone
+# quiet
 # Six processes that have 600 MiB together, in a shared mapping or since they were forked, and 20 MiB each, are 720 MiB
 # and not 3.6 GiB, though a walk of their page tables is too long to be made often: an estimate that says so.
 . "$TOP/tests/lib.sh"

@@ -22,7 +22,7 @@ equal "they are there" 20010 "$(grep -cE ',(warm|inner),' csv/spans.csv)"
 
 # What runs in the program, and its own recorder; the rest as it was built.
 clang -fsanitize=thread -g -O1 -std=gnu17 -D_GNU_SOURCE -DSONDE_VERSION='"0"' -I"$TOP/src" -I"$TOP/include" -o raced \
-	"$TOP"/tests/programs/spanner.c "$TOP"/src/lib/span*.c "$TOP"/src/source/spans*.c \
+	"$TOP"/tests/programs/spanner.c "$TOP"/src/lib/span*.c "$TOP"/src/source/program/spans*.c \
 	"$BUILD/libsonde-all.a" -lzstd -lm -pthread || fail "it cannot be built with ThreadSanitizer"
 run_raced() { # NAME ARGUMENTS...
 	local name=$1

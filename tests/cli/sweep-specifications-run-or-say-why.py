@@ -15,6 +15,7 @@ import threading
 import zipfile
 
 import built
+import interpreters
 
 SONDE = os.environ["SONDE"]
 FOLDER = os.path.join(os.environ["TOP"], "tests/fixtures/monkey")
@@ -46,6 +47,7 @@ def wheel(name, version, requires=()):
         return hashlib.sha256(f.read()).hexdigest()
 
 
+os.environ["PATH"] = os.path.dirname(interpreters.copying("/usr/bin/python3", "copies")) + ":" + os.environ["PATH"]
 os.mkdir("wheels")
 os.mkdir("www")
 HASH = [wheel("thing", v) for v in ("1.0", "1.1", "2.0")][1]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # limit: 300
-# alone
+# quiet
 # kill -9 of the launcher's whole process group takes the job with it; the recorder ends by itself, the recording is whole.
 . "$TOP/tests/lib.sh"
 RANDOM=11

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # limit: 300
-# alone
+# quiet
 """kill -9 of the recorder at 50 random moments: the job never notices, and all but the last sample is there. How long the machine, as where a
 hypervisor takes it away, keeps any process from running meanwhile is measured beside it, and is nobody's fault."""
 import concurrent.futures

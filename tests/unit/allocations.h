@@ -9,14 +9,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED
-#endif
+#include "unit/sanitized.h"
 
 #ifndef SANITIZED
 static atomic_ulong allocations;

@@ -3,6 +3,7 @@
 #include "sampler/tree/arguments.h"
 
 #include "base/text/escape.h"
+#include "unit/sanitized.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -106,7 +107,7 @@ static void any_bytes_are_taken(void **state)
 	unsigned seed = 20;
 
 	(void)state;
-	for (int round = 0; round < 20000; round++) {
+	for (int round = 0; round < 20000 / sanitized_stride(10); round++) {
 		struct process p = { .pid = 1 };
 		char raw[ARGUMENTS_READ + 1];
 		size_t n = (size_t)rand_r(&seed) % ARGUMENTS_READ;
