@@ -9,9 +9,9 @@
 #include "recording/join.h"
 #include "report/summary/own.h"
 #include "report/summary/past.h"
+#include "session/followers.h"
 #include "session/history.h"
 #include "session/sitesecrets.h"
-#include "session/textfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -175,7 +175,7 @@ struct recorder_options recording_recorder(const struct recording_plan *p)
 		.listener = -1,
 		.say = say_sentence,
 		.say_ctx = p->why,
-		.opened = o->openmetrics ? textfile_start : NULL,
+		.opened = o->openmetrics ? openmetrics_start : NULL,
 		.opened_context = p,
 		.sampler = { .procfs = o->procfs,
 			     .sysfs = o->sysfs,

@@ -8,8 +8,8 @@
 #include "job/words.h"
 #include "recording/join.h"
 #include "report/summary/summary.h"
+#include "session/followers.h"
 #include "session/sitesecrets.h"
-#include "session/textfile.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -69,7 +69,7 @@ static int start_recorder(void *ctx, int listener, struct err *e)
 	if (s->share.run_id[0])
 		memcpy(s->plan->run_id, s->share.run_id, sizeof s->plan->run_id);
 	if (s->plan->o->openmetrics)
-		textfile_check(s->plan->o->openmetrics);
+		openmetrics_check(s->plan->o->openmetrics);
 	rc = recorder_detach_shared(listener, e);
 	if (rc == 1)
 		be_recorder(s, listener);
