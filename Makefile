@@ -145,13 +145,13 @@ $(BUILD)/gen/events.o: src/source/events.S $(EVENTS) | $(BUILD)/gen
 	cat $(EVENTS) > $(BUILD)/gen/events.txt
 	$(CC) -c -I$(BUILD)/gen -o $@ $<
 
-$(BUILD)/gen/maps.o: src/cmd/maps.S $(MAPS) | $(BUILD)/gen
+$(BUILD)/gen/maps.o: src/perfmon/maps.S $(MAPS) | $(BUILD)/gen
 	$(CC) -c -I. -o $@ $<
 
-$(BUILD)/gen/models.o: src/cmd/models.S $(MODELS) | $(BUILD)/gen
+$(BUILD)/gen/models.o: src/trial/models.S $(MODELS) | $(BUILD)/gen
 	$(CC) -c -I. -o $@ $<
 
-$(BUILD)/gen/expand.o: src/cmd/expand.S src/cmd/expand.py | $(BUILD)/gen
+$(BUILD)/gen/expand.o: src/sweep/expand.S src/sweep/expand.py | $(BUILD)/gen
 	$(CC) -c -I. -o $@ $<
 
 # -g: the kernel's BTF is compared with the program's own. Where fields lie is found when it is loaded.

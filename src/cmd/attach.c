@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "console/say.h"
 #include "session/attached.h"
-#include "session/jobline.h"
+#include "session/followers.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -131,7 +131,7 @@ static bool make_marks(const char *path)
 static int record(const struct attach_options *o, struct recording_plan *plan, struct attached *x)
 {
 	struct recorder_options r = attached_recorder(plan, x);
-	struct jobline line;
+	struct progressline line;
 	int bad;
 
 	if (o->marks && !make_marks(o->marks))
@@ -141,9 +141,9 @@ static int record(const struct attach_options *o, struct recording_plan *plan, s
 	r.duration_ns = o->duration_ns;
 	if (!r.duration_ns)
 		r.duration_ns = attached_until_ns(x->ends_utc_ns, LIMIT_MARGIN_NS);
-	jobline_start(&line, plan, getpid());
+	progressline_start(&line, plan, getpid());
 	bad = recorder_run(&r);
-	jobline_end(&line);
+	progressline_end(&line);
 	if (bad)
 		return EXIT_FAILED;
 	tell(o, plan);

@@ -2,13 +2,13 @@
 /* bench_advise.c - what is best of what was tried, how sure that is, and what to try next. */
 #include "base/text/escape.h"
 #include "bench/advice.h"
-#include "cmd/advisefile.h"
-#include "cmd/benchask.h"
 #include "console/command.h"
 #include "console/print.h"
 #include "console/say.h"
 #include "core/glob.h"
 #include "report/comparison/comparison.h"
+#include "trial/advicefile.h"
+#include "trial/benchask.h"
 #include "trial/benchprint.h"
 
 #include <errno.h>
@@ -532,9 +532,9 @@ static int write_files(const struct answer *a, struct err *e)
 	int rc = 0;
 
 	if (a->o->lock)
-		rc = advisefile_lock(a->o->lock, &a->c, &a->advice, e);
+		rc = advicefile_lock(a->o->lock, &a->c, &a->advice, e);
 	if (!rc && a->o->spec)
-		rc = advisefile_spec(a->o->spec, a->o->ask.store, &a->c, &a->advice, e);
+		rc = advicefile_spec(a->o->spec, a->o->ask.store, &a->c, &a->advice, e);
 	return rc;
 }
 

@@ -1,20 +1,215 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_export.c - the trials that are kept, as files of any format that sonde export writes. */
 #include "base/array.h"
+#include "base/pool.h"
 #include "bench/batch_id.h"
-#include "cmd/storetable.h"
+#include "bench/indicator.h"
 #include "console/command.h"
 #include "console/say.h"
-#include "console/written.h"
 #include "core/glob.h"
 #include "output/outfile.h"
+#include "output/outputs.h"
 #include "session/history.h"
+#include "sink/sink.h"
+#include "store/database.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+
+struct storetable {
+	struct database *database; /* borrowed */
+	struct frame_schema schema;
+	struct column *column;
+	struct cells *cells;
+	struct pool names, texts; /* texts: of a batch */
+	struct bytes sql;
+	bool asked, over;
+};
+
+enum { TEXT_BYTES = 16 << 20 }; /* of a batch; the row that exceeds it is its last */
+
+static int no_memory(struct err *e)
+{
+	return err_set(e, -ENOMEM, "out of memory for a table of the store");
+}
+
+static enum column_type type_of(const char *name, const char *type, bool times)
+{
+	size_t n = strlen(name);
+
+	if (!strncasecmp(type, "double", 6) || !strncasecmp(type, "real", 4))
+		return COLUMN_REAL;
+	if (!strcasestr(type, "int"))
+		return COLUMN_TEXT;
+	return times && n > 3 && !strcmp(name + n - 3, "_ns") ? COLUMN_TIME : COLUMN_INT;
+}
+
+static int add_column(struct storetable *t, const char *name, const char *type, const char *unit,
+		      bool times)
+{
+	uint32_t n = t->schema.ncolumns;
+	void *grown = reallocarray(t->column, n + 1, sizeof *t->column);
+
+	if (!grown)
+		return -ENOMEM;
+	t->column = grown;
+	t->column[n] = (struct column){ .name = pool_text(&t->names, name, strlen(name)),
+					.type = type_of(name, type, times),
+					.unit = pool_text(&t->names, unit, strlen(unit)),
+					.help = "" };
+	t->schema.columns = t->column;
+	t->schema.ncolumns++;
+	return t->column[n].name && t->column[n].unit ? 0 : -ENOMEM;
+}
+
+/* As the database has them, with the units that indicators say. */
+static int read_columns(struct storetable *t, bool times, struct err *e)
+{
+	static const char of_postgres[] =
+		"SELECT c.column_name, c.data_type, (SELECT MIN(k.unit) FROM indicator_columns k "
+		"JOIN indicators i ON i.id = k.indicator_id WHERE i.table_name = $1 AND k.name = "
+		"c.column_name) FROM information_schema.columns c WHERE c.table_schema = "
+		"current_schema() AND c.table_name = $1 ORDER BY c.ordinal_position";
+	static const char of_sqlite[] =
+		"SELECT c.name, c.type, (SELECT MIN(k.unit) FROM indicator_columns k JOIN "
+		"indicators i ON i.id = k.indicator_id WHERE i.table_name = $1 AND k.name = c.name) "
+		"FROM pragma_table_info($1) c ORDER BY c.cid";
+	const struct field v = field_text(t->schema.table), *row;
+	int rc = database_query(
+		t->database, database_is_postgres(t->database) ? of_postgres : of_sqlite, &v, 1, e);
+
+	while (!rc && (rc = database_next(t->database, &row, e)) > 0)
+		rc = add_column(t, row[0].s ? row[0].s : "", row[1].s ? row[1].s : "",
+				row[2].s ? row[2].s : "", times)
+			     ? no_memory(e)
+			     : 0;
+	if (!rc && !t->schema.ncolumns)
+		rc = err_set(e, -ENOENT, "%.300s has no table %s", database_shown(t->database),
+			     t->schema.table);
+	return rc;
+}
+
+static int make_cells(struct storetable *t)
+{
+	t->cells = calloc(t->schema.ncolumns, sizeof *t->cells);
+	for (uint32_t i = 0; t->cells && i < t->schema.ncolumns; i++) {
+		t->cells[i].i = calloc(FRAME_BATCH_ROWS, sizeof *t->cells[i].i);
+		t->cells[i].state = calloc(FRAME_BATCH_ROWS, 1);
+		if (!t->cells[i].i || !t->cells[i].state)
+			return -ENOMEM;
+	}
+	return t->cells ? 0 : -ENOMEM;
+}
+
+/* name: of a table; only: a condition behind WHERE, or "". times: columns named _ns are times. 0,
+ * or -errno. Close it in either case. */
+static int storetable_open(struct storetable *t, struct database *s, const char *name,
+			   const char *only, bool times, struct err *e)
+{
+	int rc;
+
+	*t = (struct storetable){ .database = s };
+	t->schema.table = pool_text(&t->names, name, strlen(name));
+	rc = t->schema.table ? read_columns(t, times, e) : no_memory(e);
+	if (rc)
+		return rc;
+	for (uint32_t i = 0; i < t->schema.ncolumns; i++) {
+		bytes_puts(&t->sql, i ? ", " : "SELECT ");
+		indicator_quote(&t->sql, t->column[i].name);
+	}
+	bytes_puts(&t->sql, " FROM ");
+	indicator_quote(&t->sql, name);
+	bytes_printf(&t->sql, "%s%s ORDER BY 1, 2", *only ? " WHERE " : "", only);
+	bytes_u8(&t->sql, 0);
+	return t->sql.failed || make_cells(t) ? no_memory(e) : 0;
+}
+
+/* Returns the bytes it takes in the pool, or -ENOMEM. */
+static ssize_t put_cell(struct storetable *t, uint32_t i, uint32_t at, const struct field *f)
+{
+	const struct cells *c = &t->cells[i];
+	double number = field_number(f);
+	size_t n = f->s ? strlen(f->s) : 0;
+
+	c->state[at] = STATE_PRESENT;
+	switch (t->column[i].type) {
+	case COLUMN_TEXT:
+		c->s[at] = f->type == FIELD_TEXT ? pool_text(&t->texts, f->s, n) : NULL;
+		if (f->type == FIELD_TEXT && !c->s[at])
+			return -ENOMEM;
+		if (f->type != FIELD_TEXT)
+			c->state[at] = STATE_ABSENT;
+		return (ssize_t)n;
+	case COLUMN_REAL:
+		c->d[at] = number;
+		if (isnan(number))
+			c->state[at] = STATE_ABSENT;
+		return 0;
+	case COLUMN_INT:
+	case COLUMN_TIME:
+		break;
+	}
+	c->i[at] = f->i;
+	if (f->type != FIELD_INT)
+		c->state[at] = STATE_ABSENT;
+	return 0;
+}
+
+static int next_batch(void *ctx, struct batch *b, struct err *e)
+{
+	struct storetable *t = ctx;
+	const struct field *row;
+	size_t bytes = 0;
+	int rc = 0;
+
+	pool_free(&t->texts);
+	*b = (struct batch){ .columns = t->cells };
+	if (!t->asked)
+		rc = database_query(t->database, (const char *)t->sql.data, NULL, 0, e);
+	t->asked = true;
+	while (!rc && !t->over && b->nrows < FRAME_BATCH_ROWS && bytes < TEXT_BYTES) {
+		rc = database_next(t->database, &row, e);
+		if (rc <= 0) {
+			t->over = true;
+			break;
+		}
+		rc = 0;
+		for (uint32_t i = 0; i < t->schema.ncolumns && !rc; i++) {
+			ssize_t n = put_cell(t, i, b->nrows, &row[i]);
+
+			bytes += n > 0 ? (size_t)n : 0;
+			rc = n < 0 ? no_memory(e) : 0;
+		}
+		b->nrows += !rc;
+	}
+	return rc < 0 ? rc : b->nrows > 0;
+}
+
+/* It begins anew with each call. */
+static struct table_source storetable_source(struct storetable *t)
+{
+	t->asked = t->over = false;
+	return (struct table_source){ &t->schema, next_batch, t };
+}
+
+static void storetable_close(struct storetable *t)
+{
+	for (uint32_t i = 0; t->cells && i < t->schema.ncolumns; i++) {
+		free(t->cells[i].i);
+		free(t->cells[i].state);
+	}
+	free(t->cells);
+	free(t->column);
+	pool_free(&t->names);
+	pool_free(&t->texts);
+	bytes_free(&t->sql);
+	*t = (struct storetable){ 0 };
+}
 
 #define TO_STANDARD_OUTPUT "-"
 #define NAME_CHARACTERS    "abcdefghijklmnopqrstuvwxyz0123456789_"
@@ -81,7 +276,7 @@ static const char of_indicator[] = "trial_id IN (SELECT id FROM trials WHERE bat
 struct exporting {
 	const struct export_options *o;
 	struct database *database;
-	struct written written;
+	struct outputs written;
 	struct bytes batches; /* "3, 4"; empty: all */
 	struct pool pool;
 	const char **name; /* of the indicators' tables */
@@ -206,7 +401,7 @@ static int write_file(struct exporting *x, struct storetable *t, const struct si
 		return rc;
 	rc = outfile_close(&out, sink_pull(k, &from, out.file, e), e);
 	if (!rc)
-		written_add(&x->written, out.path);
+		outputs_add(&x->written, out.path);
 	return rc;
 }
 
@@ -304,7 +499,7 @@ static int export_exec(const void *options, int noperands, char **operands)
 		say("exported %u file%s to %s", x.written.files, x.written.files == 1 ? "" : "s",
 		    o->output);
 	x.written.json &= !rc; /* else the error is the document */
-	if (written_end(&x.written, 0) && !rc)
+	if (outputs_end(&x.written, 0) && !rc)
 		rc = -EIO;
 	bytes_free(&x.batches);
 	free(x.name);

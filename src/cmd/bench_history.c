@@ -3,11 +3,11 @@
 #include "base/clock.h"
 #include "base/text/escape.h"
 #include "bench/series.h"
-#include "cmd/benchask.h"
 #include "console/command.h"
 #include "console/print.h"
 #include "console/say.h"
 #include "output/drawfile.h"
+#include "trial/benchask.h"
 #include "trial/benchprint.h"
 
 #include <errno.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_query.c - the trials that a named query of a model asks for. */
 #include "base/text/escape.h"
-#include "cmd/benchask.h"
 #include "console/command.h"
 #include "console/print.h"
 #include "console/say.h"
 #include "session/history.h"
+#include "trial/benchask.h"
 #include "trial/benchmodels.h"
 
 #include <errno.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_report.c - trials of an indicator as a page of HTML. */
 #include "bench/campaign/campaign_page.h"
-#include "cmd/benchask.h"
 #include "console/command.h"
 #include "console/say.h"
 #include "output/drawfile.h"
+#include "trial/benchask.h"
 
 #include <errno.h>
 #include <limits.h>

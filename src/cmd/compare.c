@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/comparebench.h"
 #include "console/command.h"
 #include "console/print.h"
-#include "console/progress.h"
 #include "console/say.h"
 #include "output/outfile.h"
 #include "recording/join.h"
 #include "report/comparison/comparison.h"
 #include "report/comparison/comparison_page.h"
-#include "session/wanted.h"
+#include "session/find.h"
+#include "trial/batchgroups.h"
 #include "trial/timingprint.h"
 
 #include <errno.h>
@@ -305,7 +304,7 @@ static int compare(struct comparing *c, int noperands, char **operands, struct e
 			       ? err_set(e, -EINVAL,
 					 "batches of trials: give two operands, without --html "
 					 "and --history")
-			       : comparebench_read(&c->result, c->o->store, operands, e);
+			       : batchgroups_read(&c->result, c->o->store, operands, e);
 	if (!rc)
 		rc = find_runs(c, noperands, operands, e);
 	if (!rc)

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
 #include "console/command.h"
-#include "console/lost.h"
 #include "console/say.h"
-#include "console/written.h"
-#include "output/collection.h"
-#include "output/lakefile.h"
-#include "output/lossfile.h"
 #include "output/outfile.h"
+#include "output/outputs.h"
 #include "output/profilefile.h"
-#include "output/scannerfile.h"
 #include "output/tablefile.h"
-#include "perfmon/perfmonfile.h"
+#include "perfmon/results.h"
 #include "recording/join.h"
-#include "session/choose.h"
+#include "session/find.h"
 #include "sink/sink.h"
 
 #include <errno.h>
@@ -447,7 +442,7 @@ static int export_lake(const struct exporting *x, const char *path, struct err *
 	if (!rc)
 		rc = lakefile_write(o->lake, tablefile_job(x->run, path), x->run, f, written, e);
 	if (!rc)
-		written_add(x->to.written, written);
+		outputs_add(x->to.written, written);
 	frame_close(f);
 	return rc;
 }
@@ -464,7 +459,7 @@ static int append_tables(struct exporting *x, const char *path, struct err *e)
 	x->to.job = tablefile_job(x->run, path);
 	rc = collection_close(&c, export_tables(x, e), e);
 	if (!rc)
-		written_add(x->to.written, x->o->append);
+		outputs_add(x->to.written, x->o->append);
 	return rc;
 }
 
@@ -473,7 +468,7 @@ static void say_done(const struct exporting *x, const char *path)
 	const struct run_damage *d = x->run->damages;
 	const char *to = x->o->lake ? x->o->lake : x->o->append ? x->o->append : x->to.directory;
 
-	lost_say("export", x->run);
+	outputs_report_losses("export", x->run);
 	if (x->run->ndamages)
 		say("export: %s is damaged (places: %u), first in %s at byte %llu: %s; the "
 		    "undamaged part was exported",
@@ -484,7 +479,7 @@ static void say_done(const struct exporting *x, const char *path)
 
 static int export_run(struct exporting *x, const char *path)
 {
-	struct written written = { .verb = "export", .recording = path, .json = x->o->json };
+	struct outputs written = { .verb = "export", .recording = path, .json = x->o->json };
 	struct err e = { "" };
 	char own[PATH_MAX];
 	int rc;
@@ -503,7 +498,7 @@ static int export_run(struct exporting *x, const char *path)
 		say("export: %s", e.text);
 	else
 		say_done(x, path);
-	if (written_end(&written, x->run->ndamages) || (!rc && x->run->ndamages))
+	if (outputs_end(&written, x->run->ndamages) || (!rc && x->run->ndamages))
 		rc = -EIO;
 	return rc == -EINVAL ? EXIT_USAGE : rc ? EXIT_FAILED : EXIT_OK;
 }

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "import/importer.h"
-
 #include "base/clock.h"
-#include "cmd/amunfile.h"
-#include "cmd/cascadetable.h"
-#include "cmd/catalogue.h"
-#include "cmd/importplace.h"
-#include "cmd/suitefile.h"
 #include "console/command.h"
 #include "console/say.h"
-#include "console/written.h"
+#include "import/importer.h"
+#include "import/place.h"
 #include "import/write.h"
-#include "perfmon/perfmonfile.h"
+#include "output/outputs.h"
+#include "perfmon/results.h"
+#include "push/table.h"
+#include "source/catalogue.h"
+#include "trial/benchimport.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +20,47 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+struct cascade_table {
+	struct table_place place;
+	const char *
+		pool; /* POOL or ACCOUNT$POOL, which the place's partition goes before; NULL: all */
+	int64_t patience_ns;
+};
+
+struct passing {
+	const struct table *table;
+	int (*take)(void *ctx, const char *name, const char *text, size_t n);
+	void *ctx;
+};
+
+static int pass(void *ctx, unsigned page, const char *text, size_t n)
+{
+	const struct passing *p = ctx;
+	char name[ADDRESS_MAX + 32];
+
+	snprintf(name, sizeof name, "%s, page %u,", p->table->server.shown, page);
+	return p->take(p->ctx, name, text, n);
+}
+
+/* A pool alone is found among all: the account is a part of the key. */
+static int cascade_table_pages(void *table,
+			       int (*take)(void *ctx, const char *name, const char *text, size_t n),
+			       void *ctx, struct err *e)
+{
+	const struct cascade_table *c = table;
+	const char *partition = c->place.partition;
+	struct table t;
+	struct passing p = { &t, take, ctx };
+	int rc = table_open(&t, &c->place, c->patience_ns, e);
+
+	if (!*partition && c->pool && strchr(c->pool, '$'))
+		partition = c->pool;
+	if (!rc)
+		rc = table_pages(&t, partition, pass, &p, e);
+	table_close(&t);
+	return rc;
+}
 
 #define IMPORTER(x, name) " " name
 static const char formats[] =
@@ -157,9 +196,9 @@ struct importing {
 	const struct import_options *options;
 	const char *job;
 	char to[PATH_MAX];
-	struct written written;
+	struct outputs written;
 	struct cascade_table *table; /* what is imported is not a file; or NULL */
-	struct importplace place;
+	struct place_options place;
 };
 
 /* "." and ".." have names, too. */
@@ -192,7 +231,7 @@ static int write_store(struct importing *x, const struct import *i, struct err *
 	char from[PATH_MAX + 64];
 
 	snprintf(from, sizeof from, "%s %s", x->importer->name, i->path);
-	return import_write(i->store, i->dirfd, from, written_in, &x->written, e);
+	return import_write(i->store, i->dirfd, from, outputs_in, &x->written, e);
 }
 
 static int read_and_write(struct importing *x, struct store *s, const char *path, struct err *e)
@@ -205,13 +244,13 @@ static int read_and_write(struct importing *x, struct store *s, const char *path
 				 .subsample = (unsigned)x->options->subsample,
 				 .pages = x->table ? cascade_table_pages : NULL,
 				 .pages_ctx = x->table,
-				 .wrote = written_in,
+				 .wrote = outputs_in,
 				 .ctx = &x->written };
 	struct map map;
 	int rc = perfmonfile_map(&map, e);
 
 	import.map = &map;
-	rc = rc ? rc : importplace_find(&x->place, &import.place, e);
+	rc = rc ? rc : import_place_find(&x->place, &import.place, e);
 	import.dirfd = open(x->to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (!rc && import.dirfd < 0)
 		rc = err_set(e, -errno, "cannot open %.300s: %s", x->to, strerror(errno));
@@ -258,7 +297,7 @@ static int import_run(struct importing *x, const char *path)
 		say("import: %s", e.text);
 	else
 		say("imported %s to %s: hosts: %u", path, x->to, x->written.files);
-	code = rc ? EXIT_FAILED : written_end(&x->written, 0);
+	code = rc ? EXIT_FAILED : outputs_end(&x->written, 0);
 	if (s.left_out)
 		code = EXIT_FAILED;
 	store_close(&s);
@@ -366,7 +405,7 @@ static bool take_timeline(struct importing *x, const struct import_options *o)
 {
 	char *end = NULL;
 
-	x->place = (struct importplace){
+	x->place = (struct place_options){
 		.into = o->into, .node = o->node, .align = o->align, .rank = -1
 	};
 	if (!o->rank)
@@ -386,16 +425,16 @@ static int import_exec(const void *options, int noperands, char **operands)
 	struct importing x = { .options = o };
 	char whole[PATH_MAX];
 
-	if (noperands == 2 && suitefile_knows(operands[0]))
-		return suitefile_import(operands[0], operands[1], o->store, o->json);
+	if (noperands == 2 && benchimport_knows(operands[0]))
+		return benchimport(operands[0], operands[1], o->store, o->json);
 	if (noperands == 2 && !strcmp(operands[0], "amun"))
-		return amunfile_import(operands[1], o->store, o->json);
+		return benchimport(NULL, operands[1], o->store, o->json);
 	if (noperands)
 		x.importer = importer_find(operands[0]);
 	if (!suits(o, &x, noperands))
 		return EXIT_USAGE;
 	x.job = noperands > 2 ? operands[2] : NULL;
-	x.written = (struct written){ .verb = "import", .recording = x.to, .json = o->json };
+	x.written = (struct outputs){ .verb = "import", .recording = x.to, .json = o->json };
 	if (noperands == 1 || (!strcmp(x.importer->name, "cascade") && is_address(operands[1])))
 		return import_table(&x, noperands > 1 ? operands[1] : NULL);
 	if (!take_timeline(&x, o))

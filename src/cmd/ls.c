@@ -5,8 +5,8 @@
 #include "console/print.h"
 #include "console/say.h"
 #include "core/metric.h"
+#include "session/find.h"
 #include "session/history.h"
-#include "session/listing.h"
 
 #include <math.h>
 #include <stddef.h>

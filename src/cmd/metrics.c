@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/catalogue.h"
 #include "console/command.h"
 #include "console/print.h"
 #include "console/say.h"
+#include "source/catalogue.h"
 
 struct metrics_options {
 	bool json;

@@ -4,10 +4,9 @@
 #include "base/text/json.h"
 #include "console/say.h"
 #include "output/outfile.h"
-#include "perfmon/logfile.h"
-#include "perfmon/perfmon_aside.h"
-#include "perfmon/perfmon_place.h"
-#include "perfmon/perfmon_results.h"
+#include "perfmon/aside.h"
+#include "perfmon/place.h"
+#include "perfmon/results.h"
 #include "session/attached.h"
 #include "sink/sink.h"
 

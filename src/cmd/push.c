@@ -3,15 +3,15 @@
 
 #include "base/clock.h"
 #include "base/text/json.h"
-#include "cmd/pushtrials.h"
 #include "console/command.h"
 #include "console/print.h"
 #include "console/say.h"
 #include "output/outfile.h"
 #include "push/address.h"
 #include "recording/join.h"
-#include "session/choose.h"
+#include "session/find.h"
 #include "store/place.h"
+#include "trial/pushtrials.h"
 
 #include <errno.h>
 #include <inttypes.h>

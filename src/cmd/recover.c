@@ -3,9 +3,9 @@
 
 #include "console/command.h"
 #include "console/say.h"
-#include "console/written.h"
+#include "output/outputs.h"
 #include "recording/join.h"
-#include "session/choose.h"
+#include "session/find.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -48,7 +48,7 @@ struct recovering {
 	struct run *run;
 	char to[PATH_MAX];
 	bool public;
-	struct written written;
+	struct outputs written;
 };
 
 /* Everything is decoded once, so that damage inside of blocks is known, too. */
@@ -93,7 +93,7 @@ static int write_all(struct recovering *x, struct err *e)
 	fd = open(x->to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return err_set(e, -errno, "cannot open %.300s: %s", x->to, strerror(errno));
-	rc = recover(x->run, fd, x->public, written_in, &x->written, e);
+	rc = recover(x->run, fd, x->public, outputs_in, &x->written, e);
 	close(fd);
 	return rc;
 }
@@ -124,7 +124,7 @@ static int recover_run(struct recovering *x, const char *from)
 	}
 	say("recover: %u recording%s with %llu samples of %s in %s", x->written.files,
 	    x->written.files == 1 ? "" : "s", (unsigned long long)count_rows(x->run), from, x->to);
-	return written_end(&x->written, x->run->ndamages);
+	return outputs_end(&x->written, x->run->ndamages);
 }
 
 static int recover_exec(const void *options, int noperands, char **operands)
@@ -139,7 +139,7 @@ static int recover_exec(const void *options, int noperands, char **operands)
 	x.run = c.run;
 	x.public = o->without_environment;
 	choose_place(&x, c.path, o->output);
-	x.written = (struct written){
+	x.written = (struct outputs){
 		.verb = "recover", .recording = c.path, .to = x.to, .json = o->json
 	};
 	code = recover_run(&x, c.path);

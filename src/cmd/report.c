@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "console/command.h"
 #include "console/say.h"
-#include "console/written.h"
+#include "output/outputs.h"
 #include "output/reportfile.h"
 #include "recording/join.h"
 #include "report/judging/rules.h"
 #include "report/page/page.h"
 #include "report/page/page_series.h"
-#include "session/choose.h"
+#include "session/find.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -70,7 +70,7 @@ struct making {
 	unsigned wanted; /* bit k: kinds[k] */
 	const char *directory;
 	struct plots_place place;
-	struct written written;
+	struct outputs written;
 };
 
 /* False when it has said what is wrong. */
@@ -108,7 +108,7 @@ static int make_page(struct making *m, struct run *r, const struct summary *s,
 	if (rc)
 		return rc;
 	tell(m, out.path);
-	written_add(&m->written, out.path);
+	outputs_add(&m->written, out.path);
 	return 0;
 }
 
@@ -125,7 +125,7 @@ static int make_pdf(struct making *m, const struct plots *p, struct err *e)
 	if (rc)
 		return rc;
 	tell(m, out.path);
-	written_add(&m->written, out.path);
+	outputs_add(&m->written, out.path);
 	return 0;
 }
 
@@ -184,12 +184,12 @@ static int report(const char *recording, struct making *m, struct run *r, struct
 			&s, r, &(struct summary_wish){ .all = page_wants_all(r), .site = site }, e);
 	rules_free(site);
 	m->written =
-		(struct written){ .verb = "report", .recording = recording, .json = m->o->json };
+		(struct outputs){ .verb = "report", .recording = recording, .json = m->o->json };
 	m->directory = m->o->output ? m->o->output : outfile_directory(recording, own, sizeof own);
 	if (!rc)
 		rc = make_all(m, r, &s, e);
 	summary_free(&s);
-	if (written_end(&m->written, r->ndamages) && !rc)
+	if (outputs_end(&m->written, r->ndamages) && !rc)
 		rc = err_set(e, -EIO, "cannot write the names of the files to standard output");
 	return rc;
 }

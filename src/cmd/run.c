@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run.c - record a command and everything it starts. */
+#include "base/bytes.h"
 #include "base/clock.h"
+#include "base/text/escape.h"
 #include "console/command.h"
 #include "console/print.h"
 #include "console/say.h"
@@ -8,19 +10,121 @@
 #include "job/said.h"
 #include "job/words.h"
 #include "sampler/tree/reading.h"
-#include "session/jobline.h"
-#include "session/logmarks.h"
-#include "session/program.h"
+#include "session/followers.h"
 #include "session/recording.h"
 #include "session/shared.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* 0, or the errno of executing it. */
+static int check_file(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return errno == EACCES ? EACCES : ENOENT;
+	if (S_ISDIR(st.st_mode))
+		return EACCES;
+	return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) ? errno : 0;
+}
+
+static int check_in(const char *list, const char *name)
+{
+	char path[PATH_MAX];
+	int found = ENOENT;
+
+	for (const char *at = list;; at++) {
+		size_t n = strcspn(at, ":");
+		int rc = ENOENT;
+
+		if ((size_t)snprintf(path, sizeof path, "%.*s%s%s", (int)n, at, n ? "/" : "",
+				     name) < sizeof path)
+			rc = check_file(path);
+		if (!rc)
+			return 0;
+		found = rc == ENOENT ? found : rc;
+		at += n;
+		if (!*at)
+			return found;
+	}
+}
+
+static int check_name(const char *name)
+{
+	char standard[256];
+	const char *list = getenv("PATH");
+
+	if (!*name)
+		return ENOENT;
+	if (strchr(name, '/'))
+		return check_file(name);
+	if (list)
+		return check_in(list, name);
+	return confstr(_CS_PATH, standard, sizeof standard) < sizeof standard
+		       ? check_in(standard, name)
+		       : 0;
+}
+
+static bool is_for_a_shell(char *const *argv)
+{
+	static const char *const builtins[] = { "cd",     "export", "source", ".",
+						"ulimit", "umask",  "alias",  "set",
+						"unset",  "eval",   "exec",   "if",
+						"for",    "while",  "case",   "module" };
+
+	for (size_t i = 0; i < sizeof builtins / sizeof builtins[0]; i++)
+		if (!strcmp(argv[0], builtins[i]))
+			return true;
+	return strpbrk(argv[0], " \t|&;<>()$`*") || strchr(argv[0], '=');
+}
+
+/* "; for a shell: sonde run -- sh -c 'cd /tmp'" */
+static void add_hint(struct bytes *b, char *const *argv)
+{
+	struct bytes words = { 0 };
+
+	for (char *const *word = argv; *word; word++) {
+		bytes_puts(&words, word == argv ? "" : " ");
+		if (word == argv) /* as it was written: it may be a whole line */
+			bytes_puts(&words, *word);
+		else
+			escape_shell(&words, *word);
+	}
+	bytes_u8(&words, '\0');
+	bytes_puts(b, "; to run it in a shell: sonde run -- sh -c ");
+	escape_shell(b, words.failed ? "LINE" : (const char *)words.data);
+	bytes_free(&words);
+}
+
+/* 0, or LAUNCH_NOT_FOUND or LAUNCH_NOT_EXECUTABLE, and then it has said why in a line; with the way
+ * to hand the words to a shell when they are meant for one. */
+static int program_check(char *const *argv)
+{
+	int rc = check_name(argv[0]);
+	struct bytes hint = { 0 };
+
+	if (rc == ENOENT && is_for_a_shell(argv))
+		add_hint(&hint, argv);
+	bytes_u8(&hint, '\0');
+	if (rc == ENOENT)
+		say("%s: command not found%s", argv[0], hint.failed ? "" : (const char *)hint.data);
+	else if (rc)
+		say("%s: cannot execute: %s", argv[0], strerror(rc));
+	bytes_free(&hint);
+	if (!rc)
+		return 0;
+	return rc == ENOENT ? LAUNCH_NOT_FOUND : LAUNCH_NOT_EXECUTABLE;
+}
 
 enum { READY_MS = 3000, DONE_MS = 15000 };
 
@@ -102,7 +206,7 @@ static int without_recording(char **argv)
 struct after {
 	const struct recording_plan *plan;
 	int launcher;
-	struct jobline line;
+	struct progressline line;
 	bool done;
 };
 
@@ -111,7 +215,7 @@ static void tell_and_let_go(struct after *a, bool bad)
 {
 	const struct message done = { .kind = MESSAGE_DONE };
 
-	jobline_end(&a->line);
+	progressline_end(&a->line);
 	if (!bad)
 		recording_print(a->plan);
 	if (!bad && a->plan->why)
@@ -147,7 +251,7 @@ static _Noreturn void be_recorder(const struct recording_plan *plan, const struc
 	r.sampler.tree.launcher = job->launcher;
 	r.closed = recording_is_silent(plan) ? let_go_early : NULL;
 	r.closed_context = &after;
-	jobline_start(&after.line, plan, job->launcher);
+	progressline_start(&after.line, plan, job->launcher);
 	bad = recorder_run(&r);
 	if (!after.done)
 		tell_and_let_go(&after, bad != 0);
@@ -179,12 +283,12 @@ static void start_recorder(struct launch *l, const struct recording_plan *plan,
 
 /* One that is shared, or one of its own. */
 static void find_recorder(struct launch *l, struct shared *s, enum node_recorder how,
-			  struct jobline *line)
+			  struct progressline *line)
 {
 	if (shared_join(s, how)) {
 		l->share = &s->share;
 		setenv("SONDE_RUN_ID", s->plan->run_id, 1);
-		jobline_start(line, s->plan, s->launcher);
+		progressline_start(line, s->plan, s->launcher);
 	} else {
 		start_recorder(l, s->plan, s);
 	}
@@ -304,7 +408,7 @@ static int run(const void *given, int n, char **argv)
 	struct sentinel sentinel;
 	struct launch l = launch_of(o, argv, &saved, &sentinel);
 	struct shared shared = { .plan = &plan, .argv = argv, .with_environment = !o->no_env };
-	struct jobline line = { .fd = -1 };
+	struct progressline line = { .fd = -1 };
 	struct mark_log *logs;
 	struct said said;
 	struct launch_end end;
@@ -338,7 +442,7 @@ static int run(const void *given, int n, char **argv)
 	if (!l.share)
 		said_taken(&said);
 	code = launch_command(&l, &end, &e);
-	jobline_end(&line);
+	progressline_end(&line);
 	said_remove(&said);
 	conclude(o, &plan, &l, &end);
 	if (code == LAUNCH_NO_PROCESS) {

@@ -13,7 +13,7 @@
 #include "report/summary/tracking.h"
 #include "report/summary/waittime.h"
 #include "report/text/metrics_json.h"
-#include "session/choose.h"
+#include "session/find.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -8,7 +8,7 @@
 #include "console/print.h"
 #include "console/say.h"
 #include "recording/join.h"
-#include "session/choose.h"
+#include "session/find.h"
 #include "source/procfile.h"
 #include "waits/look.h"
 #include "waits/say.h"

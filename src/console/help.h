@@ -15,7 +15,7 @@ void help_overview(struct bytes *b);
 void help_command(struct bytes *b, const struct command *c);
 /* "usage: sonde run [options] -- CMD [ARGS...]" without the first word and the newline. */
 void help_usage(struct bytes *b, const struct command *c);
-/* The manual in man(7): sonde(1), or one command's page. In man.c. */
+/* The manual in man(7): sonde(1), or one command's page. */
 void man_overview(struct bytes *b);
 void man_command(struct bytes *b, const struct command *c);
 /* "(default 1s; 1ms to 1h)", or "". */

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/profilefile.h"
 
+#include "base/folder.h"
 #include "output/outfile.h"
 #include "report/summary/code.h"
 #include "sink/profile/profile.h"
+#include "sink/trace/scanner.h"
 
 #include <errno.h>
 #include <float.h>
+#include <inttypes.h>
 #include <string.h>
 
 uint64_t profilefile_format(const char *name, size_t n)
@@ -35,7 +38,7 @@ static int write_one(const struct profilefile *p, const struct profile *k,
 		return rc;
 	rc = outfile_close(&out, k->write(d, out.file, e), e);
 	if (!rc)
-		written_add(p->written, out.path);
+		outputs_add(p->written, out.path);
 	return rc;
 }
 
@@ -71,5 +74,69 @@ int profilefile_write(const struct profilefile *p, struct run *r, struct err *e)
 		rc = write_all(p, s, e);
 	stacks_close(s);
 	classes_free(&c);
+	return rc;
+}
+
+static int write_profile(struct scanner_export *x, uint32_t node, const char *directory,
+			 struct outputs *w, struct err *e)
+{
+	struct outfile out;
+	char name[64];
+	int rc;
+
+	scanner_export_name(x, node, name, sizeof name);
+	rc = outfile_open(&out, directory, name, e);
+	if (rc)
+		return rc;
+	rc = outfile_close(&out, scanner_export_profile(x, node, out.file, e), e);
+	if (!rc)
+		outputs_add(w, out.path);
+	return rc;
+}
+
+static int write_descriptor(struct scanner_export *x, const char *directory, const char *name,
+			    int (*put)(struct scanner_export *x, FILE *out, struct err *e),
+			    struct outputs *w, struct err *e)
+{
+	struct outfile out;
+	int rc = outfile_open(&out, directory, name, e);
+
+	if (rc)
+		return rc;
+	rc = outfile_close(&out, put(x, out.file, e), e);
+	if (!rc)
+		outputs_add(w, out.path);
+	return rc;
+}
+
+static int write_job(struct scanner_export *x, const struct run *r, const char *directory,
+		     struct outputs *w, struct err *e)
+{
+	char path[PATH_MAX], job[PATH_MAX];
+	int rc = 0;
+
+	if (snprintf(path, sizeof path, "%s/jobs", directory) >= PATH_MAX ||
+	    snprintf(job, sizeof job, "%s/jobs/%" PRIu64, directory, scanner_export_job(x)) >=
+		    PATH_MAX)
+		return err_set(e, -ENAMETOOLONG, "%.200s...: the name is too long", directory);
+	rc = folder_make(directory, e);
+	rc = rc ? rc : folder_make(path, e);
+	for (uint32_t i = 1; i < r->nnodes && !rc; i++)
+		rc = write_profile(x, i, job, w, e);
+	if (!rc)
+		rc = write_descriptor(x, job, "descriptor.bin", scanner_export_descriptor, w, e);
+	return rc ? rc
+		  : write_descriptor(x, directory, "db_metadata.bin", scanner_export_database, w,
+				     e);
+}
+
+int scannerfile_write(struct run *r, const char *directory, struct outputs *w, struct err *e)
+{
+	struct scanner_export *x;
+	int rc = scanner_export_open(&x, r, e);
+
+	if (!rc)
+		rc = write_job(x, r, directory, w, e);
+	scanner_export_close(x);
 	return rc;
 }

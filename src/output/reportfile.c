@@ -46,7 +46,7 @@ int reportfile_page(struct outfile *out, struct run *r, const struct summary *s,
 }
 
 static int write_plot(const struct plots *p, const struct plot *x, const struct plots_place *to,
-		      struct written *w, struct err *e)
+		      struct outputs *w, struct err *e)
 {
 	static const struct box whole = { .w = PLOT_WIDTH, .h = PLOT_HEIGHT };
 	struct document d = { .format = formats[to->format].format,
@@ -67,13 +67,13 @@ static int write_plot(const struct plots *p, const struct plot *x, const struct 
 	else
 		rc = drawfile_paint(&out, to->path, name, &d, &drawing, e);
 	if (!rc)
-		written_add(w, out.path);
+		outputs_add(w, out.path);
 	bytes_free(&drawing);
 	return rc;
 }
 
 int reportfile_plots(const struct plots *p, const char *directory, struct plots_place *to,
-		     struct written *w, struct err *e)
+		     struct outputs *w, struct err *e)
 {
 	int rc;
 

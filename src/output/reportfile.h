@@ -5,8 +5,8 @@
 #ifndef SONDE_OUTPUT_REPORTFILE_H
 #define SONDE_OUTPUT_REPORTFILE_H
 
-#include "console/written.h"
 #include "output/outfile.h"
+#include "output/outputs.h"
 #include "report/paper/plots.h"
 
 /* report.html in the directory, which is created if missing; out->path says where. t: as
@@ -31,7 +31,7 @@ struct plots_place {
 /* directory/plots/NAME.svg and so on for each of the plots. 0, or -errno with a sentence: -ENOENT
  * where a format needs the helper and it is missing. */
 int reportfile_plots(const struct plots *p, const char *directory, struct plots_place *to,
-		     struct written *w, struct err *e);
+		     struct outputs *w, struct err *e);
 /* directory/job-report-JOB.pdf, or, without the id of a job, report.pdf; the same. */
 int reportfile_pdf(struct outfile *out, const struct plots *p, const char *job_id,
 		   const char *directory, struct err *e);

@@ -1,19 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tablefile.h - where a table goes: a file of its own, one that holds those of many jobs, or
- * standard output.
+ * tablefile.h - where a table goes: a file of its own, one that holds those of many jobs, a lake,
+ * or standard output.
+ *
+ * A file that tables of several recordings are added to, a collection, is locked, copied, added to,
+ * and the copy takes its place when it is whole: who reads it meanwhile has the old one, and so has
+ * everybody when something fails. The lock goes with its holder.
  */
 #ifndef SONDE_OUTPUT_TABLEFILE_H
 #define SONDE_OUTPUT_TABLEFILE_H
 
-#include "console/written.h"
+#include "core/frame/frame.h"
+#include "output/outfile.h"
+#include "output/outputs.h"
 #include "sink/sink.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 struct tablefile {
 	const char *directory; /* NULL: standard output, or file */
 	FILE *file;            /* that tables are added to, each named after its job; or NULL */
 	const char *job;
-	struct written *written;
+	struct outputs *written;
 };
 
 /* Pull the frame through the sink, to table.EXTENSION, to `file` as the table table_JOB, or to
@@ -22,5 +32,27 @@ int tablefile_write(const struct tablefile *to, const char *table, const struct 
 		    struct frame *f, struct err *e);
 /* What a job's number, else its recording's name, is; borrowed from either. */
 const char *tablefile_job(const struct run *r, const char *path);
+
+struct collection {
+	struct outfile out; /* the copy */
+	const char *path;
+	int lock;
+	bool made; /* there was nothing in it */
+};
+
+/* Wait for the lock for so long at most; tell() once when there is something to wait for. 0,
+ * -EAGAIN when it was waited for in vain, or -errno. path is borrowed. */
+int collection_open(struct collection *c, const char *path, int64_t wait_ns,
+		    void (*tell)(const char *path, int64_t wait_ns), struct err *e);
+/* As outfile_close. */
+int collection_close(struct collection *c, int failed, struct err *e);
+
+/* Write the frame (sink/lake.h) there; written is set to the file's path. It replaces the one of
+ * the same job, whole or not at all. 0 or -errno. */
+int lakefile_write(const char *root, const char *job, const struct run *r, struct frame *f,
+		   char written[PATH_MAX], struct err *e);
+
+/* Nothing is written where nothing was lost that matters, or not into a directory. 0 or -errno. */
+int lossfile_write(const struct tablefile *to, const struct run *r, struct err *e);
 
 #endif

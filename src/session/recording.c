@@ -9,8 +9,8 @@
 #include "recording/join.h"
 #include "report/summary/own.h"
 #include "report/summary/past.h"
+#include "session/followers.h"
 #include "session/history.h"
-#include "session/openmetrics.h"
 #include "session/sitesecrets.h"
 
 #include <errno.h>

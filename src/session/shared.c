@@ -8,7 +8,7 @@
 #include "job/words.h"
 #include "recording/join.h"
 #include "report/summary/summary.h"
-#include "session/openmetrics.h"
+#include "session/followers.h"
 #include "session/sitesecrets.h"
 
 #include <errno.h>

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "job/scheduler/scheduler.h"
-#include "perfmon/perfmon_aside.h"
+#include "perfmon/aside.h"
 
 #define BATCH    "StepId=17.batch UserId=0 State=RUNNING SrunHost:Pid=(null):0\n"
 #define OWN      "StepId=17.0 UserId=0 State=RUNNING Tasks=3 Name=perfmon SrunHost:Pid=n1:100\n"

@@ -11,8 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "perfmon/logfile.h"
-#include "perfmon/perfmon_place.h"
+#include "perfmon/place.h"
 
 static void assert_place(const struct perfmon_names *n, const char *save_dir, const char *directory)
 {
