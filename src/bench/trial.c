@@ -6,9 +6,8 @@
 #include "bench/indicator.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
