@@ -231,7 +231,7 @@ static void add_mount(struct memory_files *m, pid_t pid, const char *point)
 		close(fd);
 		return;
 	}
-	*mount = (struct memory_mount){ .fd = fd, .device = st.st_dev };
+	*mount = (struct memory_mount){ .fd = fd, .device = st.st_dev, .blocks = UINT64_MAX };
 	mount->before = in_mount(m, mount);
 	m->nmounts++;
 }
