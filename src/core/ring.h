@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ring.h - the file in which a process of the job leaves its spans (lib/span.c) until a recorder
- * has taken them (source/ring.c): a head, then a ring for each thread.
+ * has taken them (source/program/spans.c): a head, then a ring for each thread.
  *
  * The process maps it, so that what is in it survives the process; each ring has one writer, which
  * never waits. The recorder reads and writes the file and maps nothing: to it all of this is

@@ -210,8 +210,6 @@ int collection_close(struct collection *c, int failed, struct err *e)
 	return rc;
 }
 
-#define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
-
 /* What a name of a file or folder may be made of, and no hidden one. */
 static void put_plain(char *to, size_t size, const char *text)
 {

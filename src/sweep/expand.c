@@ -3,7 +3,7 @@
  * expand.c - stacks of a specification whose Python requirements are ranges, or a Pipfile, become
  * concrete ones in its document.
  *
- * The stack's own pip finds the versions and resolves them (cmd/expand.py). What came of it is
+ * The stack's own pip finds the versions and resolves them (sweep/expand.py). What came of it is
  * kept beside the virtual environments, so that a sweep that goes on has the same stacks, whatever
  * was published meanwhile.
  */

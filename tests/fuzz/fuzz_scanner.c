@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a profile of Scanner's, or as one of its descriptors: what is told keeps the
- * promises of import/scanner_profile.h, and faults have a place inside the file. The first byte
+ * promises of import/scanner.h, and faults have a place inside the file. The first byte
  * says which: a worker's, the master's, a job's descriptor, the database's. */
 #include "import/scanner.h"
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Licence lines, what stands at the top of the tree, and words that must not be in it: unfinished work, halves of a
-merge, paths of one machine, download addresses. Each folder of fixtures has a line that says where it comes from."""
+merge, paths of one machine, download addresses. Each folder of fixtures has a line that says where it comes from. A file of src that documents or comments name is there."""
 import re
 
 import source
@@ -11,6 +11,7 @@ MACHINE = re.compile(r"/(home|root|work|workspace|Users)/\w")
 MERGE = re.compile(r"^(<{7}|={7}|>{7})( |$)")
 TOP = set(""".ci .clang-format .clang-tidy .gitignore CHANGELOG.md LICENSE Makefile README.md bench dev docs events examples
     include maps models phases classes python release rules site src tests""".split())
+NAMED = re.compile(r"(?<![\w/.-])(?:src/)?([a-z_0-9]+)/[A-Za-z_0-9/.-]+\.(?:c|h|def|S)\b")
 ADDRESS = re.compile(r'"resolved"|registry\.\w+\.\w+|https?://[^"]*\.tgz')
 
 
@@ -29,6 +30,20 @@ def faults_of(path, text):
             yield number, "a lock file names no download address"
 
 
+def gone(paths):
+    """Documents and comments name files of src by their rooms: those that are not there."""
+    there, rooms = set(paths), {path.split("/")[1] for path in paths if path.startswith("src/") and path.count("/") > 1}
+    for path in paths:
+        if not (path.startswith(("docs/", "src/")) and path.endswith((".md", ".c", ".h", ".def", ".py"))):
+            continue
+        for number, line in enumerate(source.read(path).splitlines(), 1):
+            for match in NAMED.finditer(line):
+                name, room = match.group(0), match.group(1)
+                if (name.startswith("src/") or room in rooms) and not re.search(r"\bthing|_thing|NAME|pfmlib", name) and \
+                        not there & {name, "src/" + name, "tests/" + name, "include/" + name}:
+                    yield f"{path}:{number}: {name} is not there"
+
+
 def fixtures():
     """What tests/fixtures has and its README.md does not name, or the reverse."""
     there = {path.split("/")[2] for path in source.files() if path.startswith("tests/fixtures/")} - {"README.md"}
@@ -38,7 +53,7 @@ def fixtures():
 
 
 def main():
-    faults = fixtures() if source.files("fixtures/README.md") else []
+    faults = fixtures() + list(gone(source.files())) if source.files("fixtures/README.md") else []
     for path in source.files():
         if path.split("/")[0] not in TOP:
             faults.append(f"{path}:1: does not belong to the top of the tree")

@@ -174,24 +174,9 @@ static void figure_end(struct bytes *b)
 	bytes_puts(b, "</div></dd></div>\n");
 }
 
-/* What a figure is compared with: what was asked for, else what was allowed, else what is there. */
-struct whole {
-	double v;
-	const char *words;
-};
-
-static struct whole whole_of(double asked, double allowed, double present)
-{
-	if (isfinite(asked))
-		return (struct whole){ asked, "requested" };
-	if (isfinite(allowed) && allowed < present)
-		return (struct whole){ allowed, "allowed" };
-	return (struct whole){ present, "present" };
-}
-
 static void cores_figure(struct bytes *b, const struct summary *s)
 {
-	struct whole whole = whole_of(s->cores_asked, s->cores_allowed, s->cores_present);
+	struct summary_whole whole = summary_cores(s);
 	double share = s->cores_used_mean / whole.v;
 	char text[CELL];
 
@@ -240,8 +225,7 @@ static void memory_figure(struct bytes *b, const struct summary *s)
 			     "processes may have had more together" },
 	};
 
-	struct whole whole =
-		whole_of(s->memory_asked_bytes, s->memory_limit_bytes, s->memory_present);
+	struct summary_whole whole = summary_memory(s);
 	double share = s->peak_memory_bytes / whole.v;
 	struct bytes words = { 0 };
 	char text[CELL];

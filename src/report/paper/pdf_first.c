@@ -189,21 +189,6 @@ static void draw_tile(struct bytes *d, const struct tile *t, unsigned i, double 
 	text_wrap(d, &(struct lettering){ .size = 7, .colour = COLOUR_SOFT }, &of, 2, t->of);
 }
 
-/* What was asked for, else what was allowed, else what is there. */
-static double whole_of(double asked, double allowed, double present, const char **words)
-{
-	if (!isnan(asked)) {
-		*words = "requested";
-		return asked;
-	}
-	if (allowed < present) {
-		*words = "allowed";
-		return allowed;
-	}
-	*words = "present";
-	return present;
-}
-
 static void put_unknown(struct tile *t)
 {
 	snprintf(t->value, sizeof t->value, "-");
@@ -212,18 +197,17 @@ static void put_unknown(struct tile *t)
 
 static void fill_cores(struct tile *t, const struct summary *s)
 {
-	const char *words;
+	struct summary_whole whole = summary_cores(s);
 	char a[CELL];
-	double whole = whole_of(s->cores_asked, s->cores_allowed, s->cores_present, &words);
 
 	t->label = "Cores used, on average";
-	t->share = s->cores_used_mean / whole;
+	t->share = s->cores_used_mean / whole.v;
 	if (isnan(s->cores_used_mean))
 		put_unknown(t);
 	else
 		snprintf(t->value, sizeof t->value, "%s", cell_cores(a, s->cores_used_mean));
 	if (!isnan(t->share))
-		snprintf(t->of, sizeof t->of, "of %.6g %s (%s)", whole, words,
+		snprintf(t->of, sizeof t->of, "of %.6g %s (%s)", whole.v, whole.words,
 			 cell_share(a, t->share));
 }
 
@@ -241,9 +225,7 @@ static void add_tightest(struct tile *t, const struct summary *s)
 
 static void fill_memory(struct tile *t, const struct summary *s)
 {
-	const char *words;
-	double whole =
-		whole_of(s->memory_asked_bytes, s->memory_limit_bytes, s->memory_present, &words);
+	struct summary_whole whole = summary_memory(s);
 	bool of_group = s->peak_memory_kind && strcmp(s->peak_memory_kind, "cgroup") == 0;
 	bool rss = s->peak_memory_kind && strcmp(s->peak_memory_kind, "rss") == 0;
 	bool of_node = s->peak_memory_kind && strcmp(s->peak_memory_kind, "node") == 0;
@@ -252,14 +234,14 @@ static void fill_memory(struct tile *t, const struct summary *s)
 	t->label = s->peak_memory_is_bound                          ? "Peak memory, at least"
 		   : s->peak_memory_at_most <= s->peak_memory_bytes ? "Peak memory, at most"
 								    : "Peak memory";
-	t->share = s->peak_memory_bytes / whole;
+	t->share = s->peak_memory_bytes / whole.v;
 	if (isnan(s->peak_memory_bytes))
 		put_unknown(t);
 	else
 		unit_format(UNIT_BYTES, s->peak_memory_bytes, t->value, sizeof t->value);
 	if (!isnan(t->share))
 		snprintf(t->of, sizeof t->of, "of %s %s%s",
-			 unit_format(UNIT_BYTES, whole, of, sizeof of), words,
+			 unit_format(UNIT_BYTES, whole.v, of, sizeof of), whole.words,
 			 of_group              ? "; the cgroup's own"
 			 : rss                 ? "; RSS"
 			 : of_node             ? "; all that was in use"
