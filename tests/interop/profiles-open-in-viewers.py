@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# limit: 300
 """Stacks open in the readers people have: `go tool pprof`, speedscope and Perfetto's UI with its trace processor in headless Chromium, with what is in
 the recording (tests/programs/stacked_run.c). A reader that is not there is said."""
 import functools
