@@ -17,8 +17,12 @@ class Column:
         self.kind, self.there, self.values = kind, np.asarray(there, dtype=bool), values
 
 
-@functools.lru_cache(maxsize=1)  # of each format in turn
 def wanted(folder):
+    return written(folder, os.stat(f"{folder}/schema.tsv").st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=1)  # for each format in turn
+def written(folder, _when):
     columns = {}
     with open(f"{folder}/schema.tsv", encoding="utf-8") as f:
         lines = f.read().splitlines()

@@ -301,12 +301,13 @@ static const struct example examples[] = {
 
 const struct command command_docs = {
 	.name = "docs",
-	.operands = "man|completions DIR | metrics|metadata|verdicts|classes | check FILE...",
+	.operands = "man|completions DIR | check FILE... | TABLE",
 	.what = "Write the documents that are made from the tables",
 	.description =
-		"Man pages and shell completions go into DIR, the catalogue of metrics, the keys of metadata, the rules of "
-		"the verdicts and the classes of code to standard output. check reads files of rules, "
-		"phases, classes, events, maps and models and reports the first fault with its line.",
+		"Man pages and shell completions go into DIR. TABLE (metrics, metadata, verdicts or "
+		"classes) prints the catalogue of metrics, the keys of metadata, the rules of the "
+		"verdicts or the classes of code. check reads files of rules, phases, classes, events, "
+		"maps and models and reports the first fault with its line.",
 	COMMAND_EXAMPLES(examples),
 	.hidden = true,
 	.exec = docs_exec,

@@ -16,7 +16,7 @@ syncs() { # SYNC: how often the tail was, in two seconds
 }
 equal "syncs of the tail when there shall be none" 0 "$(syncs 0)"
 few=$(syncs 400ms)
-holds "syncs of the tail every 400 ms" "$few >= 2 && $few <= 6"
+holds "syncs of the tail every 400 ms" "$few >= 2 && $few <= $(figure sync_400ms .job.wall_seconds) / 0.4 + 2"
 all=$(syncs 50ms) samples=$(figure sync_50ms '.nodes[0].samples')
 holds "syncs of the tail at each sample" "$all >= $samples * 3 / 4 && $all <= $samples"
 
