@@ -265,9 +265,11 @@ static void give_up(struct nvidia *n, struct sample *s, enum state state, const 
 /* The helper could not begin: why, as open returns it. */
 static int why_not(const struct nvidia_page *p, struct err *e)
 {
-	int size = (int)strnlen(p->failure_text, sizeof p->failure_text);
-	const char *text = p->failure_text;
+	const char *text = p ? p->failure_text : "";
+	int size = (int)strnlen(text, sizeof p->failure_text);
 
+	if (!p)
+		return err_set(e, -EIO, "the helper sonde-nvml has gone");
 	switch (p->failure) {
 	case NVIDIA_NO_LIBRARY:
 		return err_set(e, -ENOENT, "NVIDIA's management library cannot be loaded: %.*s",
@@ -284,15 +286,16 @@ static int why_not(const struct nvidia_page *p, struct err *e)
 static int32_t culprit(const struct nvidia *n, const char *what, char *reason, size_t size)
 {
 	const struct nvidia_page *p = n->helper.page;
-	int32_t gpu = atomic_load_explicit(&p->at_gpu, memory_order_acquire);
-	int len = (int)strnlen(p->at_call, sizeof p->at_call);
+	int32_t gpu = p ? atomic_load_explicit(&p->at_gpu, memory_order_acquire) : -1;
+	const char *call = p ? p->at_call : "";
+	int len = (int)strnlen(call, sizeof p->at_call);
 
 	if (gpu >= NVIDIA_GPUS_MAX)
 		gpu = -1;
 	if (gpu >= 0)
-		snprintf(reason, size, "%s: %.*s of gpu%d", what, len, p->at_call, (int)gpu);
+		snprintf(reason, size, "%s: %.*s of gpu%d", what, len, call, (int)gpu);
 	else
-		snprintf(reason, size, "%s%s%.*s", what, len ? ": " : "", len, p->at_call);
+		snprintf(reason, size, "%s%s%.*s", what, len ? ": " : "", len, call);
 	return gpu;
 }
 
