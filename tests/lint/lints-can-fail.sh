@@ -4,7 +4,8 @@
 # in documents is held against $SONDE.
 # limit: 300
 . "$TOP/tests/lib.sh"
-parts=".ci .clang-format .gitignore CHANGELOG.md LICENSE Makefile README.md dev docs rules site include examples tests/lib.sh tests/source.py
+parts=".ci .clang-format .gitignore CHANGELOG.md LICENSE Makefile README.md dev docs rules site include examples tests/README.md tests/fixtures/README.md tests/fixtures/*/README.md
+	tests/lib.sh tests/source.py
 	tests/lint tests/programs/spin.c tests/stubs/fake_blas.c src/commands.def src/main.c src/base/err.c src/base/*.h src/base/text/*.h src/core/statistics/stats.c
 	src/core/*.h src/core/*/*.h src/source/cpu.c src/source/storage/disk.c src/source/memory.c src/source/process.c src/sink/csv.c src/serve/main.c src/cmd/show.c
 	src/report/page/web"
@@ -49,6 +50,11 @@ notices headers.sh include/sonde.h 'int class(int new);'
 notices sizes.py src/base/err.c "$(printf '\\n%.0s' $(seq 600))"
 notices sizes.py src/base/err.c "$long"
 notices sizes.py src/base/err.c 'int f(int a, int b, int c, int d, int e, int f, int g)\n{\n\treturn a;\n}'
+mkdir copy/src/many
+touch copy/src/many/file{1..60}
+lint sizes.py || fail "sizes.py does not allow a folder of 60 files"
+notices sizes.py src/many/another 'x'
+rm -r copy/src/many
 notices sizes.py tests/lint/sizes.allow 'src/base/err.c file 599'
 notices sizes.py tests/lint/sizes.allow 'src/base/gone.c file 700'
 notices banned.py src/base/err.c 'int f(char *a) { return atoi(a); }'
