@@ -97,16 +97,13 @@ struct shape_reader {
 int shape_next(struct shape_reader *r, struct err *e);
 void shape_reader_free(struct shape_reader *r);
 
-/* The words before the shapes on the way to the helper sonde-draw. Everything that would differ
- * from one time to the next is in them, so that the same recording gives the same file. */
 enum document_format { DOCUMENT_PNG = 0, DOCUMENT_PDF, DOCUMENT_SVG, DOCUMENT_FORMAT_NUMBER_OF };
 
 enum { DOCUMENT_WORDS = 256, DOCUMENT_DPI_MAX = 2400 };
 
+/* The words before the shapes on the way to the helper sonde-draw. Everything that would differ
+ * from one time to the next is in them, so that the same recording gives the same file. */
 struct document {
-	/* The words before the shapes on the way to the helper sonde-draw. Everything that would
-	 * differ from one time to the next is in them, so that the same recording gives the same
-	 * file. */
 	enum document_format format;
 	uint32_t dpi;                                       /* of a PNG: 1 .. DOCUMENT_DPI_MAX */
 	int64_t created_s;                                  /* since 1970; 0: not known */

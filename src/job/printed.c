@@ -185,7 +185,7 @@ void printed_read(const struct printed_place *p, struct printed *out)
 	memmove(out->absent, absent, strlen(absent) + 1);
 }
 
-/* ---- As metadata ---- */
+/* ---- as metadata ---- */
 
 enum { ESCAPE = 0x1b, BELL = 7, UTF8_MOST = 3 * ERROR_TEXT_BYTES, MASKED_MOST = 32 * 1024 };
 

@@ -78,7 +78,7 @@ void words_join(const struct secret_list *l, struct bytes *out, char *const *arg
 	bytes_free(&scratch);
 }
 
-/* ---- The environment ---- */
+/* ---- the environment ---- */
 
 static bool is_left_out(const char *name)
 {

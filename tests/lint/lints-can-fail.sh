@@ -104,11 +104,18 @@ commit three
 ! lint performance.sh || fail "performance.sh does not notice that a section is said to be stale and is not"
 
 # What names and what is named are all over the tree.
-(cd "$WHOLE" && tar -c --exclude=node_modules src maps phases tests/golden) | tar -C copy -x
-lint keys.py || {
-	cat lint.out
-	fail "keys.py fails on the tree as it is"
-}
+(cd "$WHOLE" && tar -c --exclude=node_modules src bench maps phases tests/golden tests/fixtures tests/run.sh) | tar -C copy -x
+for one in keys.py text.py; do
+	lint $one || {
+		cat lint.out
+		fail "$one fails on the whole tree"
+	}
+done
+notices text.py docs/adding.md 'see `src/core/gone.c`'
+notices text.py src/core/glob.c '/* As core/gone.h says. */'
+notices text.py tests/fixtures/README.md '| `gone` | from nowhere |'
+mkdir copy/tests/fixtures/another
+notices text.py tests/fixtures/another/file 'x'
 notices keys.py docs/metadata-keys.md 'one more line'
 notices keys.py docs/metrics.md 'and `job.nothing_bytes`'
 notices keys.py src/cmd/show.c 'const char *f(void) { return "gpu.warmth_celsius"; }'

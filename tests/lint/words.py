@@ -58,7 +58,7 @@ def prose_of(path, text):
 
 
 def is_read(path):
-    if path.startswith(("src/report/page/web/", "src/")) and path.endswith(SOURCES + (".js", ".html")):
+    if path.startswith("src/") and path.endswith(SOURCES + (".js", ".html")):
         return "node_modules" not in path
     return path == "README.md" or (path.startswith("docs/") and path.endswith(".md") and path != LIST) \
         or path.startswith(("rules/", "examples/"))

@@ -271,7 +271,7 @@ void batch_job_free(struct batch_job *j)
 	hostlist_free(&j->nodes);
 }
 
-/* ---- As metadata, and in a sentence ---- */
+/* ---- as metadata, and in a sentence ---- */
 
 enum { NODES_BYTES = 16 * 1024 };
 

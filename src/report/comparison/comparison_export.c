@@ -164,7 +164,7 @@ void comparison_json(struct bytes *b, const struct comparison *x)
 /*
  * For a pull request: the verdict, what differs of the machines folded
  * away, the gate, the figures people quote.
- *  *
+ *
  * Hostile text is escaped for HTML, which Markdown lets through, and for Markdown.
  */
 

@@ -277,8 +277,7 @@ void plots_free(struct plots *p)
 	*p = (struct plots){ 0 };
 }
 
-/* ---- what a plot shows of a metric: of one node its points, of several what they come to together
- * ---- */
+/* ---- what a plot shows of a metric: of several nodes what they come to together ---- */
 
 enum { COLUMNS_MAX = 400 };
 

@@ -130,7 +130,7 @@ static void find_oom(struct summary *s, const struct run *r, const struct series
 /*
  * Why others ended the job: what the batch system said when it did, and which
  * nodes were lost.
- *  *
+ *
  * Without its word a node is lost that stopped recording seconds before the others ended.
  */
 
@@ -264,7 +264,7 @@ static void find_lost(struct summary *s, const struct run *r)
 /*
  * Who failed first: a task, or where none are told the command of a node; and how
  * near that node was to its limit of memory.
- *  *
+ *
  * Launchers end the other tasks as soon as one has failed. What ended at the same time as the
  * first, as far as clocks can tell, is set apart by how it ended: SIGTERM and SIGKILL are sent.
  */

@@ -91,7 +91,7 @@ static void select_metrics(struct bytes *globs, const struct run *r, const char 
 
 /*
  * Statistics of metrics in one pass over the recording.
- *  *
+ *
  * What is only measured comes from the ranges of chunks; rates, sums over devices and formulas need
  * rows. Both count alike: a gauge stands until the node's next row, also across chunks.
  */

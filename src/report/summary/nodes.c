@@ -294,7 +294,7 @@ void summary_tightest_make(struct summary *s)
 
 /*
  * The host that is slower than the others, and by what it differs.
- *  *
+ *
  * From footers alone: each host's figure is compared with the median of all. A job whose tasks
  * wait for each other by spinning uses as much CPU everywhere: there only the cause tells.
  */

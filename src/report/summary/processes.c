@@ -309,8 +309,7 @@ double summary_unseen_peak(const struct summary *s)
 		       : NAN;
 }
 
-/* ---- the one at work most, or that waited for a core: does it bound the others, and with which
- * priority ---- */
+/* ---- the one at work most: does it bound the others, and with which priority ---- */
 
 static const double long_ratio = 0.8; /* of the run: who lived so long was there all the time */
 

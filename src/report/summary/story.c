@@ -444,8 +444,7 @@ void story_init(struct story *y)
 	init_ending(y);
 }
 
-/* ---- the phase of the job's own (spans, paired marks), or mark, of the longest serial stretch
- * ---- */
+/* ---- which of the job's own phases, or marks, the longest serial stretch lies in ---- */
 
 /* The shortest of those that have half of the stretch. */
 static const struct phase *phase_of(const struct phases *p, double from_s, double to_s)

@@ -16,7 +16,7 @@
 
 /*
  * How much counters rose: the footers' last values less their first ones.
- *  *
+ *
  * What several recordings of one host saw of the machine at the same time is the same: it is their
  * mean, so that it counts once.
  */

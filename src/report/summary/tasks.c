@@ -264,7 +264,7 @@ void summary_tasks_words(const struct summary *s, struct bytes *out)
 
 /*
  * Was a launcher of ranks recorded, and not the ranks?
- *  *
+ *
  * A daemon of the batch system starts them: they are no descendants of srun. mpirun forks those of
  * its own node and reaches the others by a batch system's launcher, a remote shell, or a call of
  * the batch system's library that leaves no trace: then nodes of the job are without a recording.
