@@ -18,6 +18,11 @@ for how in perf connector polling; do
 	contains all.txt "the largest process alone"
 	"$SONDE" report $how -o page-$how >/dev/null || fail "report"
 	contains page-$how/*.html "Peak memory, at least"
+	contains page-$how/*.html "the largest process alone"
+	if [ -x "$LIBEXEC/sonde-draw" ] && command -v pdftotext >/dev/null; then
+		pdftotext page-$how/*.pdf - | tr '\n' ' ' >paper.txt
+		contains paper.txt "; the largest process alone"
+	fi
 done
 
 # A program that ignores SIGCHLD, or does not wait, and ends before any sample: what it lost is known by its end.

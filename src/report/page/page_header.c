@@ -210,21 +210,7 @@ static void add_kinds(struct bytes *b, const struct summary *s)
 
 static void memory_figure(struct bytes *b, const struct summary *s)
 {
-	static const struct {
-		const char *kind, *words;
-	} kinds[] = {
-		{ "cgroup",
-		  "the kernel's own peak of the job's control group, page cache included" },
-		{ "pages", "PSS, estimated from some of the pages: shared ones count once" },
-		{ "pss", "PSS as sampled: shared pages count once" },
-		{ "rss", "sum of RSS: shared pages count more than once" },
-		{ "node",
-		  "at most, all that the node had in use, file cache included: RSS counts shared "
-		  "pages more than once" },
-		{ "process", "the largest process alone, as the kernel reports it: short-lived "
-			     "processes may have had more together" },
-	};
-
+	struct summary_memory_kind kind = summary_memory_kind(s);
 	struct summary_whole whole = summary_memory(s);
 	double share = s->peak_memory_bytes / whole.v;
 	struct bytes words = { 0 };
@@ -242,9 +228,8 @@ static void memory_figure(struct bytes *b, const struct summary *s)
 	figure_bar(b, share);
 	if (isfinite(share))
 		bytes_printf(b, "%s of the memory %s; ", cell_share(text, share), whole.words);
-	for (size_t i = 0; s->peak_memory_kind && i < sizeof kinds / sizeof kinds[0]; i++)
-		if (strcmp(kinds[i].kind, s->peak_memory_kind) == 0)
-			bytes_puts(b, kinds[i].words);
+	if (kind.words)
+		bytes_puts(b, kind.words);
 	if (s->peak_memory_at_most > s->peak_memory_bytes) {
 		bytes_puts(b, "; at most ");
 		html_value(b, UNIT_BYTES, s->peak_memory_at_most);

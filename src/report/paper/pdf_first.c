@@ -226,9 +226,7 @@ static void add_tightest(struct tile *t, const struct summary *s)
 static void fill_memory(struct tile *t, const struct summary *s)
 {
 	struct summary_whole whole = summary_memory(s);
-	bool of_group = s->peak_memory_kind && strcmp(s->peak_memory_kind, "cgroup") == 0;
-	bool rss = s->peak_memory_kind && strcmp(s->peak_memory_kind, "rss") == 0;
-	bool of_node = s->peak_memory_kind && strcmp(s->peak_memory_kind, "node") == 0;
+	struct summary_memory_kind kind = summary_memory_kind(s);
 	char of[64];
 
 	t->label = s->peak_memory_is_bound                          ? "Peak memory, at least"
@@ -240,13 +238,9 @@ static void fill_memory(struct tile *t, const struct summary *s)
 	else
 		unit_format(UNIT_BYTES, s->peak_memory_bytes, t->value, sizeof t->value);
 	if (!isnan(t->share))
-		snprintf(t->of, sizeof t->of, "of %s %s%s",
+		snprintf(t->of, sizeof t->of, "of %s %s%s%s",
 			 unit_format(UNIT_BYTES, whole.v, of, sizeof of), whole.words,
-			 of_group              ? "; the cgroup's own"
-			 : rss                 ? "; RSS"
-			 : of_node             ? "; all that was in use"
-			 : s->peak_memory_kind ? "; PSS"
-					       : "");
+			 kind.brief ? "; " : "", kind.brief ? kind.brief : "");
 	add_tightest(t, s);
 }
 

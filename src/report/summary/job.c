@@ -534,3 +534,28 @@ struct summary_whole summary_memory(const struct summary *s)
 {
 	return whole_of(s->memory_asked_bytes, s->memory_limit_bytes, s->memory_present);
 }
+
+struct summary_memory_kind summary_memory_kind(const struct summary *s)
+{
+	static const struct {
+		const char *kind;
+		struct summary_memory_kind as;
+	} rows[] = {
+		{ "cgroup", { "the cgroup's own peak, with page cache", "the cgroup's own" } },
+		{ "pss", { "sampled PSS, an estimate", "PSS" } },
+		{ "pages", { "PSS, estimated from some pages", "PSS, estimated" } },
+		{ "rss", { "RSS: shared pages count more than once", "RSS" } },
+		{ "node",
+		  { "all that the node had in use, file cache included; RSS counts shared pages more than "
+		    "once",
+		    "all that was in use" } },
+		{ "process",
+		  { "the largest process alone, as the kernel reports it",
+		    "the largest process alone" } },
+	};
+
+	for (size_t i = 0; s->peak_memory_kind && i < sizeof rows / sizeof rows[0]; i++)
+		if (strcmp(rows[i].kind, s->peak_memory_kind) == 0)
+			return rows[i].as;
+	return (struct summary_memory_kind){ NULL, NULL };
+}

@@ -330,6 +330,11 @@ struct summary_whole {
 };
 struct summary_whole summary_cores(const struct summary *s);
 struct summary_whole summary_memory(const struct summary *s);
+/* What the peak of memory is of, in words; NULL: no kind that is known. */
+struct summary_memory_kind {
+	const char *words, *brief;
+};
+struct summary_memory_kind summary_memory_kind(const struct summary *s);
 
 /* How much a counter, by its stored name, rose over all nodes and devices; NAN: not known. */
 double summary_grown(const struct summary *s, const char *metric);

@@ -48,27 +48,6 @@ static void add_cores(struct lines *l, const struct summary *s)
 		bytes_printf(b, " (affinity allows %.0f)", s->cores_allowed);
 }
 
-static const char *memory_kind_words(const char *kind)
-{
-	static const struct {
-		const char *kind, *words;
-	} rows[] = {
-		{ "cgroup", "the cgroup's own peak, with page cache" },
-		{ "pss", "sampled PSS, an estimate" },
-		{ "pages", "PSS, estimated from some pages" },
-		{ "rss", "RSS: shared pages count more than once" },
-		{ "node",
-		  "all that the node had in use, file cache included; RSS counts shared pages more than "
-		  "once" },
-		{ "process", "the largest process alone, as the kernel reports it" },
-	};
-
-	for (size_t i = 0; kind && i < sizeof rows / sizeof rows[0]; i++)
-		if (strcmp(rows[i].kind, kind) == 0)
-			return rows[i].words;
-	return NULL;
-}
-
 static void add_whole_memory(struct bytes *b, struct summary_whole whole)
 {
 	bool is_present = strcmp(whole.words, "present") == 0;
@@ -83,7 +62,7 @@ static void add_whole_memory(struct bytes *b, struct summary_whole whole)
 
 static void add_memory(struct lines *l, const struct summary *s)
 {
-	const char *words = memory_kind_words(s->peak_memory_kind);
+	const char *words = summary_memory_kind(s).words;
 	struct bytes *b, kinds = { 0 };
 
 	if (isnan(s->peak_memory_bytes))
