@@ -522,6 +522,37 @@ static void test_idle_time_is_told_once(void **state)
 	}
 }
 
+/* The kernel worked for another than the one that used most CPU time; bytes were moved mostly by
+ * processes that nobody saw. */
+static void test_what_the_kernel_did_is_of_who_asked_for_it(void **state)
+{
+	static const struct {
+		const char *name;
+		int64_t cpu, kernel, read;
+	} each[] = { { "solve", 9, 1, 10 }, { "find", 3, 2, 5 }, { "find", 4, 3, 5 } };
+	struct synthetic *x = synthetic_new(1);
+	uint32_t moved = metric(x, "job.read_bytes", NULL, KIND_COUNTER, UNIT_BYTES);
+	uint32_t moved_series = series(x, 1, moved, 0);
+	struct summary s;
+
+	(void)state;
+	meta_int(x, 1, "job.cpu_system_ns", 8000000000);
+	for (int row = 0; row < ROWS; row++)
+		put(x, moved_series, row, row == ROWS - 1 ? 1000 : 0);
+	for (size_t i = 0; i < sizeof each / sizeof each[0]; i++) {
+		uint32_t p = instance(x, 1, "process", each[i].name, true);
+
+		final(x, p, "process.cpu_seconds", each[i].cpu);
+		final(x, p, "process.cpu_system_seconds", each[i].kernel);
+		final(x, p, "process.read_bytes", each[i].read);
+	}
+	s = made(x);
+	assert_string_equal(s.story.doer[DOER_KERNEL], "find");
+	assert_null(s.story.doer[DOER_MOVED]);
+	assert_null(s.story.doer[DOER_FAULTS]);
+	done(&s, x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -543,6 +574,7 @@ int main(void)
 		cmocka_unit_test(test_time_in_which_gpus_work_is_not_idle),
 		cmocka_unit_test(test_idle_time_is_told_once),
 		cmocka_unit_test(test_one_thread_and_several_are_told_apart_on_a_crowded_machine),
+		cmocka_unit_test(test_what_the_kernel_did_is_of_who_asked_for_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -271,6 +271,43 @@ static const char *busiest_command(const struct summary *s)
 	return s->ncommands ? s->commands[0].name : NULL;
 }
 
+/* Short processes are known by their CPU time only: who used nearly all of it did the rest, too. */
+static const char *doer(const struct summary *s, int which)
+{
+	static const double nearly_all = 0.9;
+
+	if (s->story.doer[which])
+		return s->story.doer[which];
+	if (!s->ncommands || s->commands[0].cpu_s >= nearly_all * s->cpu_s)
+		return busiest_command(s);
+	return "several commands";
+}
+
+static const char *kernel_command(const struct summary *s)
+{
+	return doer(s, DOER_KERNEL);
+}
+
+static const char *moving_command(const struct summary *s)
+{
+	return doer(s, DOER_MOVED);
+}
+
+static const char *storage_command(const struct summary *s)
+{
+	return doer(s, DOER_STORAGE);
+}
+
+static const char *faulting_command(const struct summary *s)
+{
+	return doer(s, DOER_FAULTS);
+}
+
+static const char *switching_command(const struct summary *s)
+{
+	return doer(s, DOER_SWITCHES);
+}
+
 static const char *top_function(const struct summary *s)
 {
 	return s->code_top;
@@ -336,6 +373,16 @@ const struct text_variable text_variables[] = {
 	  "The function that used most CPU time, and where it is: \"solve (solver.c:41)\".",
 	  top_function },
 	{ "busiest_command", "The command whose processes used most CPU time.", busiest_command },
+	{ "kernel_command",
+	  "The command whose processes used at least half of the CPU time in the kernel; else one "
+	  "that used nearly all CPU time; else \"several commands\".",
+	  kernel_command },
+	{ "moving_command", "Likewise of the bytes read and written by system calls.",
+	  moving_command },
+	{ "storage_command", "Likewise of the bytes that storage read and wrote.",
+	  storage_command },
+	{ "faulting_command", "Likewise of the page faults.", faulting_command },
+	{ "switching_command", "Likewise of the context switches by waiting.", switching_command },
 	{ "most_started_command", "The command that was started most often.",
 	  most_started_command },
 	{ "serial_process", "The process that ran most in the longest single-core period.",

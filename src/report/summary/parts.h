@@ -106,8 +106,9 @@ int summary_devices_make(struct summary *s, const struct run *r, const struct se
 void summary_failure_make(struct summary *s, const struct run *r, const struct series_index *x);
 /* Marks of a watch for hangs; what the job waited for while it did little. After the processes. */
 void summary_pauses_make(struct summary *s, const struct run *r);
-/* Processes that stand out: the one at work most, and one with a limit of its heap. */
-void summary_standouts_make(struct summary *s, const struct run *r, const struct series_index *x);
+/* Processes that stand out: the one at work most, one with a limit of its heap, and the commands
+ * that did most of what the kernel counts. 0 or -ENOMEM. */
+int summary_standouts_make(struct summary *s, const struct run *r, const struct series_index *x);
 /* What ended first, limits that were near, and the words of the ending. After the story. */
 void summary_ending_make(struct summary *s, const struct run *r, const struct series_index *x);
 /* Where the time went; after all of these. 0 or -ENOMEM. */

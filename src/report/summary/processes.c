@@ -505,8 +505,92 @@ static void find_heap(struct summary *s, const struct run *r, const struct serie
 	}
 }
 
-void summary_standouts_make(struct summary *s, const struct run *r, const struct series_index *x)
+/* ---- which command did most of what the kernel counts ---- */
+
+static const struct doing {
+	const char *process[2], *job[2]; /* counters: their sum */
+} doings[DOERS] = {
+	[DOER_KERNEL] = { { "process.cpu_system_seconds" }, { NULL } }, /* a figure of the job */
+	[DOER_MOVED] = { { "process.read_bytes", "process.written_bytes" },
+			 { "job.read_bytes", "job.written_bytes" } },
+	[DOER_STORAGE] = { { "process.storage_read_bytes", "process.storage_written_bytes" },
+			   { "job.storage_read_bytes", "job.storage_written_bytes" } },
+	[DOER_FAULTS] = { { "process.minor_faults" }, { "job.minor_faults" } },
+	[DOER_SWITCHES] = { { "process.voluntary_switches" }, { "job.voluntary_switches" } },
+};
+
+/* Of one process, then of all of its name. */
+struct doer {
+	const char *name;
+	double did[DOERS];
+};
+
+static int compare_doers(const void *a, const void *b)
+{
+	return strcmp(((const struct doer *)a)->name, ((const struct doer *)b)->name);
+}
+
+static struct doer doer_of(const struct run *r, const struct series_index *x,
+			   const struct summary_process *p)
+{
+	struct doer d = { .name = p->name };
+
+	for (int k = 0; k < DOERS; k++)
+		for (int i = 0; i < 2 && doings[k].process[i]; i++)
+			d.did[k] += last_of(r, x, p->instance, doings[k].process[i]);
+	return d;
+}
+
+static uint32_t merge_doers(struct doer *d, uint32_t n)
+{
+	uint32_t kept = 0;
+
+	qsort(d, n, sizeof *d, compare_doers);
+	for (uint32_t i = 0; i < n; i++) {
+		if (!kept || strcmp(d[kept - 1].name, d[i].name) != 0) {
+			d[kept++] = d[i];
+			continue;
+		}
+		for (int k = 0; k < DOERS; k++)
+			d[kept - 1].did[k] += d[i].did[k];
+	}
+	return kept;
+}
+
+/* Named only if it did as much as all others, also those that were too short to be seen. */
+static const char *doer_named(const struct summary *s, const struct doer *d, uint32_t n, int k)
+{
+	const struct doer *most = NULL;
+	double all = k == DOER_KERNEL ? either(s->cpu_system_s, 0) : 0;
+
+	for (int i = 0; i < 2 && doings[k].job[i]; i++)
+		all += either(summary_grown(s, doings[k].job[i]), 0);
+	for (uint32_t i = 0; i < n; i++)
+		if (!most || d[i].did[k] > most->did[k])
+			most = &d[i];
+	return most && most->did[k] > 0 && most->did[k] >= all / 2 ? most->name : NULL;
+}
+
+static int find_doers(struct summary *s, const struct run *r, const struct series_index *x)
+{
+	struct doer *d = calloc((size_t)s->nprocesses + 1, sizeof *d);
+	uint32_t n = 0;
+
+	if (!d)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < s->nprocesses; i++)
+		if (!s->processes[i].counted_already)
+			d[n++] = doer_of(r, x, &s->processes[i]);
+	n = merge_doers(d, n);
+	for (int k = 0; k < DOERS; k++)
+		s->story.doer[k] = doer_named(s, d, n, k);
+	free(d);
+	return 0;
+}
+
+int summary_standouts_make(struct summary *s, const struct run *r, const struct series_index *x)
 {
 	find_busiest(s, r, x);
 	find_heap(s, r, x);
+	return find_doers(s, r, x);
 }

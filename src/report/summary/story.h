@@ -15,6 +15,10 @@
 
 enum { STORY_TEXT = 160, STORY_WHERE = 1200 };
 
+/* What a command may have done at least half of: time in the kernel, bytes through system calls,
+ * bytes of storage, page faults, waits. */
+enum { DOER_KERNEL, DOER_MOVED, DOER_STORAGE, DOER_FAULTS, DOER_SWITCHES, DOERS };
+
 /* The limits that a process is given (ulimit), and how near it came to them. */
 enum {
 	LIMIT_ADDRESS_SPACE,
@@ -122,6 +126,7 @@ struct story {
 	double busiest_share, busiest_work_ratio, busiest_others_share, busiest_companions,
 		busiest_nice;
 	char busiest_process[STORY_TEXT];
+	const char *doer[DOERS]; /* the command, of the recording; NULL: none did so much of it */
 	/* The process of low priority that was there until the end and waited longest for a core,
 	 * longer than for half of its life: its nice value, and how long. */
 	double starved_nice, starved_s;

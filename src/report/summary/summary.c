@@ -340,9 +340,9 @@ static int make_parts(struct summary *s, struct run *r, struct series_index *x,
 		return rc;
 	summary_failure_make(s, r, x);
 	summary_pauses_make(s, r);
-	summary_standouts_make(s, r, x);
+	rc = summary_standouts_make(s, r, x);
 	summary_ending_make(s, r, x);
-	if (summary_account_make(s, r))
+	if (rc || summary_account_make(s, r))
 		return err_set(e, -ENOMEM, "out of memory for the summary of %.300s", r->path);
 	return 0;
 }

@@ -193,6 +193,13 @@ static void add_io(struct lines *l, const struct summary *s)
 	}
 	if (s->io_is_bound && !s->cpu_is_bound)
 		bytes_puts(b, ": that of children never waited for is known in part");
+	if (s->storage_read_bytes + s->storage_written_bytes > 0) {
+		bytes_puts(b, "; storage: ");
+		lines_number(b, UNIT_BYTES, s->storage_read_bytes);
+		bytes_puts(b, " read, ");
+		lines_number(b, UNIT_BYTES, s->storage_written_bytes);
+		bytes_puts(b, " written");
+	}
 }
 
 void terminal_used(struct lines *l, const struct summary *s)
