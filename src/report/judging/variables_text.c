@@ -271,6 +271,13 @@ static const char *busiest_command(const struct summary *s)
 	return s->ncommands ? s->commands[0].name : NULL;
 }
 
+static const char *main_command(const struct summary *s)
+{
+	if (!s->ncommands || s->commands[0].cpu_s >= s->cpu_s / 2)
+		return busiest_command(s);
+	return "several commands";
+}
+
 /* Short processes are known by their CPU time only: who used nearly all of it did the rest, too. */
 static const char *doer(const struct summary *s, int which)
 {
@@ -373,6 +380,9 @@ const struct text_variable text_variables[] = {
 	  "The function that used most CPU time, and where it is: \"solve (solver.c:41)\".",
 	  top_function },
 	{ "busiest_command", "The command whose processes used most CPU time.", busiest_command },
+	{ "main_command",
+	  "The command whose processes used at least half of the CPU time; else \"several commands\".",
+	  main_command },
 	{ "kernel_command",
 	  "The command whose processes used at least half of the CPU time in the kernel; else one "
 	  "that used nearly all CPU time; else \"several commands\".",
