@@ -76,6 +76,16 @@ static size_t job_pids(const void *tree, pid_t *out, size_t cap)
 	return tree_pids(tree, out, cap);
 }
 
+static size_t job_busy(const void *tree, int64_t cpu_ns, pid_t *out, size_t cap)
+{
+	return tree_busy(tree, cpu_ns, out, cap);
+}
+
+static int64_t job_cpu_ns(const void *tree)
+{
+	return tree_cpu_ns(tree);
+}
+
 static bool job_has(const void *tree, pid_t pid)
 {
 	return tree_has(tree, pid);
@@ -108,6 +118,8 @@ static void fill_env(struct source_env *env, const struct sampler_options *o)
 	env->shared = o->tree.shared;
 	env->followed = o->tree.follow;
 	env->stacks_hz = o->stacks_hz;
+	env->stacks_after_ns = o->stacks_after_ns;
+	env->max_overhead = o->max_overhead;
 	env->no_paths = o->no_paths;
 	env->waits_hz = o->waits_hz;
 	env->mask = (struct source_mask){ secret_text, o->tree.secrets };
@@ -158,8 +170,13 @@ int sampler_open(struct sampler *s, const struct sampler_options *o, struct err 
 		sampler_close(s);
 		return bad;
 	}
-	s->env.job =
-		(struct source_job){ s->tree, job_pids, job_has, job_instance, job_switches_often };
+	s->env.job = (struct source_job){ .tree = s->tree,
+					  .pids = job_pids,
+					  .busy = job_busy,
+					  .cpu_ns = job_cpu_ns,
+					  .has = job_has,
+					  .instance = job_instance,
+					  .switches_often = job_switches_often };
 	set_pace(s);
 	if (s->env.followed)
 		sampler_adopted(s, o->tree.roots, o->tree.nroots);

@@ -66,6 +66,18 @@ static bool rate_parse(const char *text, int64_t most, int64_t *hz)
 	return number_i64(&text, hz) && !*text && *hz >= 1 && *hz <= most;
 }
 
+/* "long", of processes that have used that much, or a rate for all. */
+static bool stacks_parse(const char *text, struct recording_plan *p)
+{
+	if (text && !strcmp(text, "long")) {
+		p->stacks_hz = 0;
+		p->stacks_after_ns = NS_PER_S;
+		return true;
+	}
+	p->stacks_after_ns = 0;
+	return rate_parse(text, STACKS_HZ_MAX, &p->stacks_hz);
+}
+
 /* "out_123_4": the same for all nodes of the job. Not on the stack, which may be small. */
 static const char *path_beside(const struct recording_plan *p)
 {
@@ -103,8 +115,9 @@ bool recording_plan(struct recording_plan *p, const struct recording_options *o)
 		    o->max_overhead);
 		return false;
 	}
-	if (!rate_parse(o->stacks, STACKS_HZ_MAX, &p->stacks_hz)) {
-		say("--stacks takes a number of samples per second from 1 to %d, or off, not '%s'",
+	if (!stacks_parse(o->stacks, p)) {
+		say("--stacks takes a number of samples per second from 1 to %d, auto, long or off, "
+		    "not '%s'",
 		    STACKS_HZ_MAX, o->stacks);
 		return false;
 	}
@@ -186,6 +199,7 @@ struct recorder_options recording_recorder(const struct recording_plan *p)
 			     .watch_hang_ns = o->watch_hang_ns,
 			     .perf = p->perf,
 			     .stacks_hz = p->stacks_hz,
+			     .stacks_after_ns = p->stacks_after_ns,
 			     .no_paths = o->no_paths,
 			     .waits_hz = p->waits_hz,
 			     .tree = { .process_events = process_events_of(o),

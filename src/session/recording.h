@@ -23,10 +23,11 @@ struct recording_options {
 /* Of perfmon, too. */
 /* clang-format off */
 #define STACKS_OPTION(type_, member_) \
-	{ .name = "stacks", .type = ARG_TEXT, .value = "auto|off|HZ", .fallback = "off", .bare = "auto", \
+	{ .name = "stacks", .type = ARG_TEXT, .value = "long|auto|HZ|off", .fallback = "long", .bare = "auto", \
 	  .help = "Sample the stacks of the job's threads, to record which functions and lines used the " \
-		  "CPU: HZ times per second of CPU time. auto, or --stacks alone: 99, and " \
-		  "less with more than two cores.", \
+		  "CPU. long: only processes that have used a second of CPU time, 49 times per " \
+		  "second in all, within --max-overhead. HZ: all, so often per second of CPU time; " \
+		  "auto, or --stacks alone: 99, and less with more than two cores.", \
 	  OPTION_OFFSET(type_, member_) }
 /* clang-format on */
 
@@ -149,9 +150,9 @@ struct recording_plan {
 	const struct recording_options *o;
 	char *why; /* RECORDING_WHY bytes, shared with the recorder: what it said last; or NULL */
 	struct identity identity;
-	struct perf_options perf;    /* without its processes */
-	int64_t stacks_hz, waits_hz; /* as struct sampler_options has them */
-	const char *directory;       /* of -o, or named */
+	struct perf_options perf;                     /* without its processes */
+	int64_t stacks_hz, stacks_after_ns, waits_hz; /* as struct sampler_options has them */
+	const char *directory;                        /* of -o, or named */
 	const char *instead; /* beside it, where another job has it (absolute); NULL: nowhere */
 	bool *moved;         /* it is so; shared with the recorder, NULL: never */
 	int64_t interval_ns;

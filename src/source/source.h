@@ -32,6 +32,9 @@ struct source_mask {
 struct source_job {
 	const void *tree;
 	size_t (*pids)(const void *tree, pid_t *out, size_t cap); /* how many were given */
+	/* Those of them that have used so much CPU time. */
+	size_t (*busy)(const void *tree, int64_t cpu_ns, pid_t *out, size_t cap);
+	int64_t (*cpu_ns)(const void *tree); /* that the job has used */
 	bool (*has)(const void *tree, pid_t pid);
 	/* What a process is in the recording, also one that ended a moment ago; 0: nothing. */
 	uint32_t (*instance)(const void *tree, pid_t pid);
@@ -54,9 +57,12 @@ struct source_env {
 	bool followed; /* attached to a batch job: adopted() tells of the roots, those to come too
 			*/
 	const struct perf_options *perf; /* NULL: nobody asks, all is tried */
-	int64_t stacks_hz;   /* samples of stacks a second and CPU; 0: as fits; < 0: none */
-	bool no_paths;       /* of the files in stacks and waits record the names alone */
-	int64_t waits_hz;    /* looks a second at threads that wait; 0: as fits; < 0: none */
+	int64_t stacks_hz;       /* samples of stacks a second and CPU; 0: as fits; < 0: none */
+	int64_t stacks_after_ns; /* of a process that has used so much CPU time, in rounds; 0: all
+				  */
+	double max_overhead;     /* share of one core that Sonde may take; 0: no limit */
+	bool no_paths;           /* of the files in stacks and waits record the names alone */
+	int64_t waits_hz;        /* looks a second at threads that wait; 0: as fits; < 0: none */
 	int64_t patience_ns; /* how long open may wait for a helper's first answer; 0: not at all */
 	struct source_mask mask;
 	struct source_job job;

@@ -11,8 +11,12 @@
 #include <unistd.h>
 
 enum {
-	UNSEEN_US = 1000, /* what a process may use besides its sampled threads, */
-	UNSEEN_PART = 64, /* or such a part of what it used, until all of its threads are read */
+	UNSEEN_US = 1000,   /* what a process may use besides its sampled threads, */
+	UNSEEN_PART = 64,   /* or such a part of what it used, until all of its threads are read */
+	TURNS_NS = 1000000, /* CPU time in which turns are counted, at least */
+	/* More turns than that a second of CPU time are restless: starting and stopping an event
+	 * takes about 0.7 us. */
+	TURNS_MOST = 3000,
 };
 
 /* ---- a thread's time ---- */
@@ -25,16 +29,23 @@ static bool read_stat(const struct crowd *c, const struct crowd_thread *t, struc
 	return root_read(&c->proc, path, text, sizeof text) > 0 && !proc_stat_parse(text, st);
 }
 
-static bool read_cpu(const struct crowd *c, pid_t pid, pid_t tid, int64_t *cpu_ns)
+static bool read_times(const struct crowd *c, pid_t pid, pid_t tid, struct thread_times *times)
 {
 	char path[64], text[96];
-	struct thread_times times;
 
 	snprintf(path, sizeof path, "%d/task/%d/schedstat", (int)pid, (int)tid);
-	if (root_read(&c->proc, path, text, sizeof text) <= 0 || thread_times_parse(text, &times))
-		return false;
-	*cpu_ns = times.run_ns;
-	return true;
+	return root_read(&c->proc, path, text, sizeof text) > 0 && !thread_times_parse(text, times);
+}
+
+static void note_turns(struct crowd_thread *t, const struct thread_times *times)
+{
+	int64_t used_ns = times->run_ns - t->turns_ns, turns = times->turns - t->turns;
+
+	if (used_ns < TURNS_NS)
+		return;
+	t->restless = (double)turns * NS_PER_S > (double)used_ns * TURNS_MOST;
+	t->turns = times->turns;
+	t->turns_ns = times->run_ns;
 }
 
 /* The kernel cuts both to whole ticks; of none it may be that there was nothing. */
@@ -49,12 +60,13 @@ static void note_split(struct crowd_thread *t, const struct proc_stat *st)
 bool crowd_measure(struct crowd *c, struct crowd_thread *t)
 {
 	struct proc_stat st;
-	int64_t cpu_ns;
+	struct thread_times times;
 
-	if (!read_stat(c, t, &st) || !read_cpu(c, t->pid, t->tid, &cpu_ns))
+	if (!read_stat(c, t, &st) || !read_times(c, t->pid, t->tid, &times))
 		return false;
 	note_split(t, &st);
-	t->cpu_ns = cpu_ns;
+	note_turns(t, &times);
+	t->cpu_ns = times.run_ns;
 	return true;
 }
 
@@ -68,7 +80,7 @@ int64_t crowd_owed_ns(const struct crowd_thread *t)
 /* ---- threads ---- */
 
 /* All of its time counts, unless it was there before. */
-static void begin(struct crowd *c, struct crowd_thread *t)
+static void begin(struct crowd *c, struct crowd_thread *t, bool before)
 {
 	struct proc_stat st;
 	int64_t from_ns;
@@ -78,7 +90,7 @@ static void begin(struct crowd *c, struct crowd_thread *t)
 	if (!read_stat(c, t, &st))
 		return;
 	from_ns = st.starttime * c->tick_ns - c->boot_ns;
-	if (from_ns > c->began_ns - c->tick_ns) {
+	if (!before && from_ns > c->began_ns - c->tick_ns) {
 		t->since_ns = from_ns < c->now_ns ? from_ns : c->now_ns;
 		return;
 	}
@@ -88,7 +100,7 @@ static void begin(struct crowd *c, struct crowd_thread *t)
 }
 
 static struct crowd_thread *thread_add(struct crowd *c, struct crowd_process *p, pid_t tid,
-				       int64_t cpu_ns)
+				       const struct thread_times *times)
 {
 	uint32_t i = c->spare_threads;
 
@@ -99,11 +111,12 @@ static struct crowd_thread *thread_add(struct crowd *c, struct crowd_process *p,
 	else
 		return NULL;
 	c->thread[i] = (struct crowd_thread){
-		.pid = p->pid, .tid = tid, .next = p->threads, .cpu_ns = cpu_ns
+		.pid = p->pid, .tid = tid, .next = p->threads, .cpu_ns = times->run_ns
 	};
+	note_turns(&c->thread[i], times);
 	p->threads = i;
 	p->nthreads++;
-	begin(c, &c->thread[i]);
+	begin(c, &c->thread[i], c->late && p->cpu_ns < 0);
 	return &c->thread[i];
 }
 
@@ -129,25 +142,26 @@ static void note(struct crowd_thread *t, int64_t cpu_ns)
 /* False: it has ended. */
 static bool thread_read(struct crowd *c, struct crowd_thread *t)
 {
-	int64_t cpu_ns;
+	struct thread_times times;
 
-	if (!read_cpu(c, t->pid, t->tid, &cpu_ns))
+	if (!read_times(c, t->pid, t->tid, &times))
 		return false;
-	note(t, cpu_ns);
+	note(t, times.run_ns);
+	note_turns(t, &times);
 	return true;
 }
 
 static void thread_listed(struct crowd *c, struct crowd_process *p, pid_t tid)
 {
 	struct crowd_thread *t = NULL;
-	int64_t cpu_ns;
+	struct thread_times times;
 
 	for (uint32_t i = p->threads; i && !t; i = c->thread[i].next)
 		t = c->thread[i].tid == tid ? &c->thread[i] : NULL;
 	if (t && !thread_read(c, t))
 		return;
-	if (!t && read_cpu(c, p->pid, tid, &cpu_ns))
-		t = thread_add(c, p, tid, cpu_ns);
+	if (!t && read_times(c, p->pid, tid, &times))
+		t = thread_add(c, p, tid, &times);
 	if (t)
 		t->round = c->round;
 }
@@ -299,7 +313,7 @@ void crowd_hear(struct crowd *c, const pid_t *pids, uint32_t n)
 			process_drop(c, i);
 }
 
-struct crowd *crowd_make(const struct crowd_user *user, int64_t began_ns)
+struct crowd *crowd_make(const struct crowd_user *user, int64_t began_ns, bool late)
 {
 	struct crowd *c = calloc(1, sizeof *c);
 
@@ -317,6 +331,7 @@ struct crowd *crowd_make(const struct crowd_user *user, int64_t began_ns)
 	}
 	c->user = *user;
 	c->began_ns = began_ns;
+	c->late = late;
 	c->now_ns = clock_mono_ns();
 	c->tick_ns = NS_PER_S / sysconf(_SC_CLK_TCK);
 	return c;

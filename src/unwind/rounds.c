@@ -13,6 +13,8 @@
 enum {
 	SHARE = 5000, /* of a core, in millionths, for looks */
 	LOOK_MS = 100,
+	LATE_SHARE = 1000, /* likewise, where only long processes are sampled */
+	LATE_LOOK_MS = 500,
 	TURN_MS = 1000,
 	TURN_SAMPLES = 256, /* of a turn; more are put at once */
 	SOON = 32,          /* samples of a thread that was thought to run seldom */
@@ -282,7 +284,10 @@ static void end_turns(struct rounds *r)
 			continue;
 		}
 		settle(r, s);
-		retune(r, i, s->last_ns);
+		if (t->restless)
+			slot_close(r, i);
+		else
+			retune(r, i, s->last_ns);
 	}
 }
 
@@ -295,6 +300,14 @@ static int most_owed(const void *a, const void *b, void *of)
 	return x < y ? 1 : x > y ? -1 : 0;
 }
 
+static bool may_sample(struct rounds *r, struct crowd_thread *t)
+{
+	if (t->restless && !t->counted)
+		atomic_fetch_add(&r->page->rounds.restless, 1);
+	t->counted |= t->restless;
+	return !t->refused && !t->restless;
+}
+
 static void find_waiting(struct rounds *r)
 {
 	struct crowd *c = r->crowd;
@@ -302,13 +315,13 @@ static void find_waiting(struct rounds *r)
 
 	r->nwaiting = r->active = 0;
 	for (uint32_t i = 1; i <= c->nthreads; i++) {
-		const struct crowd_thread *t = &c->thread[i];
+		struct crowd_thread *t = &c->thread[i];
 
 		if (!t->tid)
 			continue;
 		r->active += t->cpu_ns > t->was_ns;
 		used += t->cpu_ns - t->was_ns < span_ns ? t->cpu_ns - t->was_ns : span_ns;
-		if (!t->slot && !t->refused && crowd_owed_ns(t) >= OWED_LEAST_US * 1000)
+		if (!t->slot && may_sample(r, t) && crowd_owed_ns(t) >= OWED_LEAST_US * 1000)
 			r->waiting[r->nwaiting++] = i;
 	}
 	qsort_r(r->waiting, r->nwaiting, sizeof r->waiting[0], most_owed, c);
@@ -358,11 +371,13 @@ static void begin_turns(struct rounds *r)
 /* The next one is so late that all together take no more than their share. */
 static void plan(struct rounds *r, int64_t cost_ns)
 {
+	bool late = r->page->rounds.late;
 	int64_t steady_ns = cost_ns < r->cost_ns ? cost_ns : r->cost_ns;
-	int64_t rest_ns = steady_ns * 1000 / SHARE * 1000;
+	int64_t rest_ns = steady_ns * 1000 / (late ? LATE_SHARE : SHARE) * 1000;
+	int64_t least_ns = (late ? LATE_LOOK_MS : LOOK_MS) * NS_PER_MS;
 
-	if (rest_ns < LOOK_MS * NS_PER_MS)
-		rest_ns = LOOK_MS * NS_PER_MS;
+	if (rest_ns < least_ns)
+		rest_ns = least_ns;
 	r->due_ns = clock_mono_ns() + rest_ns;
 	r->cost_ns = cost_ns;
 }
@@ -385,6 +400,9 @@ int64_t rounds_due_ns(const struct rounds *r)
 
 void rounds_hear(struct rounds *r)
 {
+	/* Looks are rare then, and whoever is new has waited long enough. */
+	if (r->page->rounds.late && r->page->npids != r->crowd->npids)
+		r->due_ns = clock_mono_ns();
 	crowd_hear(r->crowd, r->page->pid, r->page->npids);
 }
 
@@ -453,7 +471,7 @@ struct rounds *rounds_make(struct stacks_page *page, struct spaces *spaces, stru
 
 	if (!r)
 		return NULL;
-	r->crowd = crowd_make(&user, how->began_ns);
+	r->crowd = crowd_make(&user, how->began_ns, how->late);
 	if (!r->crowd) {
 		free(r);
 		return NULL;

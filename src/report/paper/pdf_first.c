@@ -384,7 +384,7 @@ static double code(struct bytes *d, const struct summary *s, double y)
 	const struct lettering heading = { .size = 11, .colour = COLOUR_INK, .bold = true };
 	char text[TEXT_MAX];
 
-	if (!s->code)
+	if (!s->code || !code_says_something(s->code))
 		return y;
 	y = paragraph(d, &heading, y, 1, "Which code used the CPU") + 2;
 	if (s->code->stacks)

@@ -24,6 +24,13 @@ static const char *text_of(const struct run *r, uint32_t node, const char *key)
 	return m && m->type == META_TEXT && m->text && *m->text ? m->text : NULL;
 }
 
+static double number_of(const struct run *r, uint32_t node, const char *key)
+{
+	const struct run_meta *m = run_find_meta(r, node, key);
+
+	return m ? run_meta_number(m) : NAN;
+}
+
 static bool has_name(const char *list, const char *name, size_t n)
 {
 	for (const char *at = list; *at;) {
@@ -86,10 +93,9 @@ static void code_gaps_make(struct code_gaps *g, const struct run *r, const struc
 		const char *files = text_of(r, i, "stacks.left_out");
 		const struct run_meta *tasks = run_find_meta(r, i, "stacks.tasks_not_sampled");
 
-		const struct run_meta *turns = run_find_meta(r, i, "stacks.threads_at_a_time");
-
-		if (turns && run_meta_number(turns) > g->turns)
-			g->turns = run_meta_number(turns);
+		g->turns = fmax(g->turns, number_of(r, i, "stacks.threads_at_a_time"));
+		g->after_s = fmax(g->after_s, 1e-9 * number_of(r, i, "stacks.after_ns"));
+		g->restless += fmax(0, number_of(r, i, "stacks.threads_too_restless"));
 		add_refusal(g, r, i);
 		add_note(g, r, i);
 		if (files)
@@ -122,6 +128,24 @@ static void say_tasks(const struct code_gaps *g, struct bytes *out)
 	if (g->tasks > 0)
 		bytes_printf(out, "%.0f %s not sampled.", g->tasks,
 			     g->tasks > 1 ? "tasks were" : "task was");
+}
+
+static void say_after(const struct code_gaps *g, struct bytes *out)
+{
+	if (g->after_s > 0)
+		bytes_printf(out,
+			     "A process is sampled once it has used %.3g s of CPU time; --stacks "
+			     "samples all of it, and more often.",
+			     g->after_s);
+}
+
+static void say_restless(const struct code_gaps *g, struct bytes *out)
+{
+	if (g->restless > 0)
+		bytes_printf(out,
+			     "%.0f %s not sampled while changing between running and waiting so "
+			     "often that samples would cost too much.",
+			     g->restless, g->restless > 1 ? "threads were" : "thread was");
 }
 
 static void say_turns(const struct code_gaps *g, struct bytes *out)
@@ -167,7 +191,8 @@ static void say_fixes(const struct code_gaps *g, struct bytes *out)
 bool code_gaps_say(const struct code_gaps *g, unsigned i, struct bytes *out)
 {
 	static void (*const say[])(const struct code_gaps *, struct bytes *) = {
-		say_files, say_lost, say_tasks, say_turns, say_note, say_refused, say_fixes,
+		say_files,    say_lost, say_tasks,   say_after, say_turns,
+		say_restless, say_note, say_refused, say_fixes,
 	};
 
 	if (i >= sizeof say / sizeof say[0])
@@ -186,6 +211,8 @@ void code_gaps_json(struct json *j, const struct code_gaps *g)
 	json_put_real(j, "threads_at_a_time", g->turns > 0 ? g->turns : NAN);
 	json_put_real(j, "threads_unsampled", g->turns > 0 ? g->unsampled : NAN);
 	json_put_real(j, "threads_unsampled_seconds", g->turns > 0 ? g->unsampled_s : NAN);
+	json_put_real(j, "sampled_after_seconds", g->after_s > 0 ? g->after_s : NAN);
+	json_put_real(j, "threads_too_restless", g->turns > 0 ? g->restless : NAN);
 	json_put_text(j, "note", g->note);
 	json_put_text(j, "refused", g->refused);
 	json_put_text(j, "fix_user", g->refused ? g->fix_user : NULL);
@@ -199,6 +226,8 @@ void code_gaps_json(struct json *j, const struct code_gaps *g)
 static const double short_periods = 3;
 /* Where threads are sampled in rounds, it takes about so long until the first. */
 static const double round_s = 1;
+/* Where long processes alone are sampled, they have used so many times what they must. */
+static const double long_times = 2;
 
 int code_classes(struct classes *c, const char *site, struct err *e)
 {
@@ -272,13 +301,15 @@ static double sampled_of(const struct stacks *s, const char *command)
 }
 
 /* Of CPU time between two samples of a thread. There may be none: all processes were too short. */
-static double period_of(const struct stacks *st)
+static double period_of(const struct stacks *st, const struct code_gaps *g)
 {
 	const struct run_meta *m = run_find_meta(st->run, 0, "stacks.period_ns");
 	double period_s = m && run_meta_number(m) > 0 ? run_meta_number(m) * 1e-9 : 0;
 
 	if (st->samples > 0)
 		period_s = st->total / st->samples;
+	if (g->after_s > 0)
+		return g->after_s * long_times / short_periods;
 	return run_find_meta(st->run, 0, "stacks.threads_at_a_time") ? fmax(period_s, round_s)
 								     : period_s;
 }
@@ -301,7 +332,7 @@ static int reconcile(struct code *code, const struct summary *s)
 	*a = (struct code_account){ .user_s = s->cpu_user_s,
 				    .system_s = s->cpu_system_s,
 				    .sampled_s = st->total };
-	code_account_make(a, c, s->ncommands, period_of(st));
+	code_account_make(a, c, s->ncommands, period_of(st, &code->gaps));
 	free(c);
 	return 0;
 }
@@ -338,6 +369,11 @@ static int code_make(struct code **out, struct run *r, const struct summary *s, 
 	else
 		*out = code;
 	return rc;
+}
+
+bool code_says_something(const struct code *code)
+{
+	return !code->stacks || !(code->gaps.after_s > 0) || code->stacks->total > 0;
 }
 
 void code_free(struct code *code)
@@ -505,7 +541,8 @@ int summary_code_make(struct summary *s, struct run *r, const char *classes, str
 	if (rc || !s->code || !s->code->stacks || !(s->code->account.whole_s > 0))
 		return rc;
 	s->code_samples = s->code->stacks->effective;
-	s->code_short_ratio = ratio_of(s, s->code->account.short_s);
+	if (!(s->code->gaps.after_s > 0)) /* else that is how it is meant */
+		s->code_short_ratio = ratio_of(s, s->code->account.short_s);
 	shares_make(s);
 	top_make(s);
 	threads_make(s);

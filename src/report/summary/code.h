@@ -40,6 +40,8 @@ struct code_gaps {
 	double lost;                      /* records that there was no room for */
 	double tasks;                     /* that were not sampled */
 	double turns;                     /* threads sampled at a time; 0: all */
+	double after_s;                   /* of CPU time until a process is sampled; 0: none */
+	double restless;                  /* threads that get a CPU too often to be sampled */
 	double unsampled, unsampled_s;    /* threads that ended before that, and their user time */
 	char files[400];                  /* names of those left out, "a, b"; "": none */
 	const char *note, *noted;         /* what a recorder said, and its host; NULL: nothing */
@@ -78,6 +80,8 @@ void code_gaps_json(struct json *j, const struct code_gaps *g);
 void code_account_make(struct code_account *a, const struct code_command *c, uint32_t n,
 		       double period_s);
 
+/* Is it worth a line of a summary? Not where nobody asked and nothing was sampled. */
+bool code_says_something(const struct code *code);
 /* "own code 61 %, compression 22 %, kernel 4 %", of the whole, the largest `most`; not escaped: it
  * has no text of others. */
 void code_classes_words(const struct code *code, unsigned most, struct bytes *out);

@@ -282,7 +282,7 @@ static void add_code(struct lines *l, const struct summary *s, unsigned most)
 {
 	struct bytes words = { 0 };
 
-	if (!s->code)
+	if (!s->code || !code_says_something(s->code))
 		return;
 	if (!s->code->stacks) {
 		struct bytes *b = lines_add(l, "code", NULL);

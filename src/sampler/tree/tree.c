@@ -404,17 +404,22 @@ size_t tree_survivors(const struct tree *t, char *out, size_t size)
 	return n;
 }
 
-size_t tree_pids(const struct tree *t, pid_t *out, size_t cap)
+size_t tree_busy(const struct tree *t, int64_t cpu_ns, pid_t *out, size_t cap)
 {
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < t->table.nlive && n < cap; i++) {
 		const struct process *p = &t->table.row[t->table.live[i]];
 
-		if (!p->ended && !proc_stat_ended(&p->stat))
+		if (!p->ended && !proc_stat_ended(&p->stat) && p->cpu_ns >= cpu_ns)
 			out[n++] = p->pid;
 	}
 	return n;
+}
+
+size_t tree_pids(const struct tree *t, pid_t *out, size_t cap)
+{
+	return tree_busy(t, 0, out, cap);
 }
 
 int64_t tree_threads_running(const struct tree *t)

@@ -129,6 +129,8 @@ struct tree_totals {
 void tree_totals(const struct tree *t, struct tree_totals *out);
 /* The pids of what is alive; returns how many of them fit. */
 size_t tree_pids(const struct tree *t, pid_t *out, size_t cap);
+/* Of those that have used so much CPU time. */
+size_t tree_busy(const struct tree *t, int64_t cpu_ns, pid_t *out, size_t cap);
 bool tree_has(const struct tree *t, pid_t pid);
 /* What it is in the recording, also when it ended a moment ago; 0: nothing, or not yet. */
 uint32_t tree_instance(const struct tree *t, pid_t pid);

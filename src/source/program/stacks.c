@@ -2,17 +2,20 @@
 /* stacks.c - CPU time by code: samples of the job's stacks, which the helper sonde-unwind
  * (src/unwind/) turns into frames. What it answers becomes events of the recording as it comes. */
 #include "base/clock.h"
+#include "base/helper.h"
 #include "base/text/number.h"
 #include "source/perf/perf_count.h"
 #include "source/perf/perf_where.h"
 #include "source/program/stacks_helper.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { RESTARTS_MAX = 4, LOCK_KB = 516 };
+enum { RESTARTS_MAX = 4, LOCK_KB = 516, LONG_HZ = 49 };
 static const int64_t ASK_NS = NS_PER_S, ASK_IN_ROUNDS_NS = NS_PER_S / 4;
+static const double budget_of_a_core = 0.005;
 
 enum { SAMPLES, LOST, CUT, LOST_WAY, UNSAMPLED, UNSAMPLED_CPU, CPU, RESIDENT, MONITORED };
 
@@ -64,7 +67,9 @@ struct stacks {
 	uint32_t nrefused;
 	int64_t asked_ns, missed;  /* missed: tasks that are not sampled, */
 	int64_t barred;            /* those of them that the helper was refused */
+	int64_t restless;          /* threads that get a CPU too often */
 	int64_t before[MONITORED]; /* of helpers that are gone */
+	bool waiting;              /* until a process has used CPU time enough to be sampled */
 	bool over;
 };
 
@@ -212,28 +217,88 @@ static void say_missed(const struct stacks *k, struct sample *s)
 		sample_meta_int(s, "stacks.tasks_not_sampled", k->missed);
 }
 
+/* What the helper could not sample, as far as it is new. */
+static void take_refusals(struct stacks *k, struct sample *s)
+{
+	const struct stacks_rounds *rounds = &k->helper.page->rounds;
+	int64_t refused = atomic_load(&rounds->refused), restless = atomic_load(&rounds->restless);
+
+	if (refused > k->barred) {
+		number_add(&k->missed, refused - k->barred);
+		k->barred = refused;
+		say_missed(k, s);
+	}
+	if (restless > k->restless) {
+		k->restless = restless;
+		sample_meta_int(s, "stacks.threads_too_restless", restless);
+	}
+}
+
+static bool is_due(const struct stacks *k, const struct sample *s)
+{
+	int64_t due_ns = k->turns.threads && !k->turns.after_ns ? ASK_IN_ROUNDS_NS : ASK_NS;
+
+	return s->mono_ns - k->asked_ns >= due_ns - due_ns / 20;
+}
+
 /* In rounds the helper must know the job's processes. */
 static void ask(struct stacks *k, struct sample *s)
 {
 	const struct source_job *job = &k->env->job;
 	struct stacks_page *p = k->helper.page;
-	int64_t due_ns = k->turns.threads ? ASK_IN_ROUNDS_NS : ASK_NS, refused;
 
-	if (s->mono_ns - k->asked_ns < due_ns - due_ns / 20)
+	if (!is_due(k, s))
 		return;
 	if (k->turns.threads && p) {
 		if (!stacks_helper_answered(&k->helper))
 			return;
-		p->npids = (uint32_t)job->pids(job->tree, p->pid, STACKS_PIDS_MAX);
-		refused = atomic_load(&p->rounds.refused);
-		if (refused > k->barred) {
-			number_add(&k->missed, refused - k->barred);
-			k->barred = refused;
-			say_missed(k, s);
-		}
+		p->npids =
+			(uint32_t)job->busy(job->tree, k->turns.after_ns, p->pid, STACKS_PIDS_MAX);
+		take_refusals(k, s);
 	}
 	stacks_helper_ask(&k->helper, false);
 	k->asked_ns = s->mono_ns;
+}
+
+static void say_how(const struct stacks *k, struct sample *s)
+{
+	if (k->turns.threads) {
+		sample_meta_int(s, "stacks.period_ns", NS_PER_S / k->turns.hz);
+		sample_meta_int(s, "stacks.threads_at_a_time", k->turns.threads);
+	} else {
+		sample_meta_int(s, "stacks.period_ns", k->rings.period_ns);
+	}
+	if (k->turns.after_ns)
+		sample_meta_int(s, "stacks.after_ns", k->turns.after_ns);
+	say_missed(k, s);
+}
+
+static void declare(struct stacks *k, struct sample *s)
+{
+	sample_catalogue(s, metrics, MONITORED);
+	k->slot = sample_series(s, metrics, MONITORED, 0);
+	say_how(k, s);
+}
+
+/* So that short jobs, and storms of short processes, cost nothing. */
+static void begin_if_worth_it(struct stacks *k, struct sample *s)
+{
+	const struct source_job *job = &k->env->job;
+	struct err e = { "" };
+	pid_t one;
+
+	if ((!s->last && !is_due(k, s)) || job->cpu_ns(job->tree) < k->turns.after_ns)
+		return;
+	k->asked_ns = s->mono_ns;
+	if (!k->slot)
+		declare(k, s);
+	if (s->last || !job->busy(job->tree, k->turns.after_ns, &one, 1))
+		return;
+	k->waiting = false;
+	if (start_helper(k, &e))
+		give_up(k, s, e.text);
+	else
+		k->asked_ns = INT64_MIN / 2;
 }
 
 static int stacks_read(void *state, struct sample *s)
@@ -241,6 +306,10 @@ static int stacks_read(void *state, struct sample *s)
 	struct stacks *k = state;
 	const struct source_job *job = &k->env->job;
 
+	if (k->waiting)
+		begin_if_worth_it(k, s);
+	if (k->waiting)
+		return 0;
 	if (!k->over && stacks_helper_died(&k->helper))
 		replace(k, s);
 	if (!k->over && s->last)
@@ -362,14 +431,32 @@ static int try_it(struct stacks *k, struct sample *s, struct err *e)
 	return 0;
 }
 
+/* By default a sample costs some 25 us, which is half of what Sonde may take at this rate. */
+static uint32_t long_hz(double max_overhead)
+{
+	double part = max_overhead > 0 ? max_overhead / budget_of_a_core : 1;
+
+	return part >= 1 ? LONG_HZ : part * LONG_HZ > 1 ? (uint32_t)(part * LONG_HZ) : 1;
+}
+
+static int plan_rounds(struct stacks_turns *t, const struct source_env *env, struct err *e)
+{
+	int bad = stacks_rounds_plan(t, env->stacks_hz, lock_kb(&env->proc), e);
+
+	t->after_ns = env->stacks_after_ns;
+	if (t->after_ns && t->hz_of_node > long_hz(env->max_overhead))
+		t->hz_of_node = long_hz(env->max_overhead);
+	return bad;
+}
+
 /* The events that tasks inherit; or what the helper needs to open others. */
 static int open_events(struct stacks *k, struct err *e)
 {
 	const struct source_env *env = k->env;
-	int64_t kb = lock_kb(&env->proc);
 
-	return stacks_rounds_needed() ? stacks_rounds_plan(&k->turns, env->stacks_hz, kb, e)
-				      : stacks_rings_open(&k->rings, env->stacks_hz, kb, e);
+	if (env->stacks_after_ns || stacks_rounds_needed())
+		return plan_rounds(&k->turns, env, e);
+	return stacks_rings_open(&k->rings, env->stacks_hz, lock_kb(&env->proc), e);
 }
 
 static int add_first(struct stacks *k, struct err *e)
@@ -381,17 +468,6 @@ static int add_first(struct stacks *k, struct err *e)
 	if (env->launched)
 		leave_out(k, env->roots[0]);
 	return env->followed ? 0 : add_tasks(k, env->roots, env->nroots, e);
-}
-
-static void say_how(const struct stacks *k, struct sample *s)
-{
-	if (k->turns.threads) {
-		sample_meta_int(s, "stacks.period_ns", NS_PER_S / k->turns.hz);
-		sample_meta_int(s, "stacks.threads_at_a_time", k->turns.threads);
-	} else {
-		sample_meta_int(s, "stacks.period_ns", k->rings.period_ns);
-	}
-	say_missed(k, s);
 }
 
 static int open_all(struct stacks *k, struct sample *s, struct err *e)
@@ -411,17 +487,29 @@ static int open_all(struct stacks *k, struct sample *s, struct err *e)
 	bad = add_first(k, e);
 	if (bad)
 		return explain(env, bad, e);
+	k->waiting = k->turns.after_ns > 0;
+	if (k->waiting)
+		return 0;
 	bad = start_helper(k, e);
-	if (bad)
-		return bad;
-	k->slot = sample_series(s, metrics, MONITORED, 0);
-	say_how(k, s);
-	return 0;
+	if (!bad)
+		declare(k, s);
+	return bad;
+}
+
+/* As it is by default: where it is not possible nobody is told so, since nobody asked. */
+static bool is_possible(const struct source_env *env)
+{
+	struct stacks_turns turns;
+	char path[PATH_MAX];
+	struct err e;
+
+	return !strcmp(env->proc.path, "/proc") &&
+	       !helper_find("unwind", NULL, path, sizeof path, &e) && !plan_rounds(&turns, env, &e);
 }
 
 static bool stacks_wanted(const struct source_env *env)
 {
-	return env->stacks_hz >= 0;
+	return env->stacks_hz >= 0 && (!env->stacks_after_ns || is_possible(env));
 }
 
 static void stacks_close(void *state)
@@ -455,6 +543,7 @@ const struct source source_stacks = {
 	.fixes = perf_fixes,
 	.fix_admin = "install libexec/sonde/sonde-unwind, which needs elfutils' libdw to be built",
 	SOURCE_METRICS(metrics),
+	.declares_itself = true,
 	.size = sizeof(struct stacks),
 	.wanted = stacks_wanted,
 	.open = stacks_open,

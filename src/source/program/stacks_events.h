@@ -55,6 +55,7 @@ struct stacks_turns {
 	uint32_t threads;        /* at a time; 0: no rounds */
 	uint32_t bytes;          /* of memory that may be locked for their rings */
 	uint32_t hz, hz_of_node; /* samples a second of CPU time, and of all threads together */
+	int64_t after_ns;        /* of processes that have used so much CPU time; 0: of all */
 };
 
 /* Are there too many CPUs for events that are inherited? SONDE_STACKS_THREADS, how many threads at

@@ -66,6 +66,7 @@ static int make_page(struct stacks_helper *h, const struct stacks_rings *r,
 		h->page->rounds.bytes = b->turns->bytes;
 		h->page->rounds.hz = b->turns->hz;
 		h->page->rounds.hz_of_node = b->turns->hz_of_node;
+		h->page->rounds.late = b->turns->after_ns > 0;
 		h->page->rounds.began_ns = clock_mono_ns();
 	}
 	h->page->nrefused = b->nrefused;

@@ -104,8 +104,10 @@ struct stacks_rounds {
 	uint32_t bytes;          /* of memory that may be locked for their rings */
 	uint32_t hz, hz_of_node; /* samples a second of CPU time, and of all threads together */
 	int64_t began_ns;        /* CPU time that threads used before that does not count */
-	/* Threads that ended without a sample, and their user time; threads that were refused. */
-	_Atomic int64_t unsampled, unsampled_ns, refused;
+	uint32_t late; /* nor what a process used before it is heard of; so looks are rarer */
+	/* Threads that ended without a sample, and their user time; threads that were refused, and
+	 * those that get a CPU so often that it would slow them. */
+	_Atomic int64_t unsampled, unsampled_ns, refused, restless;
 };
 
 struct stacks_page {
