@@ -189,7 +189,8 @@ static int read_footer(const struct lake_file *f, struct bytes *footer, struct e
 
 int lake_read_summary(const char *path, struct bytes *summary, struct err *e)
 {
-	const struct lake_file f = { path, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) };
+	const struct lake_file f = { path,
+				     open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) };
 	struct bytes footer = { 0 };
 	const uint8_t *value = NULL;
 	size_t n = 0;

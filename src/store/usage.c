@@ -25,11 +25,8 @@ static const struct {
 };
 
 static const char *const by_names[] = {
-	[USAGE_NAME] = "name",
-	[USAGE_ARRAY] = "array",
-	[USAGE_HOST] = "host",
-	[USAGE_USER] = "user",
-	[USAGE_ACCOUNT] = "account",
+	[USAGE_NAME] = "name", [USAGE_ARRAY] = "array",     [USAGE_HOST] = "host",
+	[USAGE_USER] = "user", [USAGE_ACCOUNT] = "account",
 };
 
 const char *usage_by_name(enum usage_by by)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A value of a Parquet file's own is found in its footer, whatever stands before it and wherever the footer is cut. */
+/* A value of a Parquet file's own is found in its footer, whatever stands before it and wherever
+ * the footer is cut. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -35,7 +36,10 @@ static void put_others(struct thrift *t)
 		thrift_struct_end(t);
 	}
 	bytes_put(t->out, "\x1b\x01\x88\x01k\x01v", 7); /* field 3: a map of one text to another */
-	bytes_put(t->out, "\x17" "01234567", 9);        /* field 4: a double */
+	bytes_put(t->out,
+		  "\x17"
+		  "01234567",
+		  9); /* field 4: a double */
 	t->last[t->depth] = 4;
 }
 

@@ -22,7 +22,7 @@ enum parquet_page { PARQUET_DATA_PAGE = 0, PARQUET_DICTIONARY_PAGE = 2 };
 enum { PARQUET_OPTIONAL = 1, PARQUET_ZSTD = 6, PARQUET_UTF8 = 0 };
 
 /* Of the file's own key and value: the summary of the run (frame_schema.summary). */
-#define PARQUET_RUN_KEY "sonde.run"
+#define PARQUET_RUN_KEY "sonde_run"
 
 /* The compact protocol of Apache Thrift, as far as Parquet's metadata needs it. Fields of a struct
  * come in the order of their ids. Nothing is checked: what is wrong here is wrong in the program.
