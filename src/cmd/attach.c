@@ -20,6 +20,7 @@ struct attach_options {
 	struct recording_options recording; /* first, as RECORDING_OPTIONS wants it */
 	const char *pids, *job, *marks;
 	int64_t duration_ns, grace_ns;
+	bool site;
 };
 
 _Static_assert(offsetof(struct attach_options, recording) == 0, "RECORDING_OPTIONS");
@@ -45,6 +46,12 @@ static const struct option options[] = {
 	  .help = "With --job, stop when the job has had no process on this node for TIME, except "
 		  "processes that wait for others.",
 	  OPTION_OFFSET(struct attach_options, grace_ns) },
+	{ .name = "site",
+	  .type = ARG_FLAG,
+	  .help = "With --job, as a site's prolog starts it: a signal means that the job is over. "
+		  "Slurm is asked how it ended and for its name, account and memory, which a "
+		  "prolog is not told; the time limit does not end the recording.",
+	  OPTION_OFFSET(struct attach_options, site) },
 	{ .name = "duration",
 	  .type = ARG_DURATION,
 	  .value = "TIME",
@@ -139,7 +146,8 @@ static int record(const struct attach_options *o, struct recording_plan *plan, s
 	r.marks = o->marks;
 	r.await_ns = r.grace_ns = o->grace_ns;
 	r.duration_ns = o->duration_ns;
-	if (!r.duration_ns)
+	r.for_site = o->site;
+	if (!r.duration_ns && !o->site)
 		r.duration_ns = attached_until_ns(x->ends_utc_ns, LIMIT_MARGIN_NS);
 	progressline_start(&line, plan, getpid());
 	bad = recorder_run(&r);
@@ -160,6 +168,10 @@ static int attach(const void *given, int n, char **operands)
 	(void)operands;
 	if (!o->pids == !o->job || n) {
 		say("attach: no processes given; use -p PID[,PID...] or --job");
+		return EXIT_USAGE;
+	}
+	if (o->site && !o->job) {
+		say("attach: --site needs --job");
 		return EXIT_USAGE;
 	}
 	if (!recording_plan(&plan, &o->recording))

@@ -9,6 +9,7 @@
 #include "perfmon/results.h"
 #include "recording/join.h"
 #include "session/find.h"
+#include "session/history.h"
 #include "sink/sink.h"
 
 #include <errno.h>
@@ -435,15 +436,21 @@ static int export_lake(const struct exporting *x, const char *path, struct err *
 				       .metrics = o->metrics,
 				       .from_s = (double)o->from_ns / NS_PER_S,
 				       .to_s = (double)o->until_ns / NS_PER_S };
+	struct bytes summary = { 0 };
+	struct lake_job job = { .id = tablefile_job(x->run, path) };
 	char written[PATH_MAX];
-	struct frame *f;
-	int rc = frame_open(&f, x->run, &sel, e);
+	struct frame *f = NULL;
+	int rc = history_describe(&summary, x->run, path, e);
 
+	job.summary = (const char *)summary.data;
 	if (!rc)
-		rc = lakefile_write(o->lake, tablefile_job(x->run, path), x->run, f, written, e);
+		rc = frame_open(&f, x->run, &sel, e);
+	if (!rc)
+		rc = lakefile_write(o->lake, &job, x->run, f, written, e);
 	if (!rc)
 		outputs_add(x->to.written, written);
 	frame_close(f);
+	bytes_free(&summary);
 	return rc;
 }
 

@@ -15,6 +15,7 @@
 
 struct usage_options {
 	struct history_options history; /* first, as HISTORY_OPTIONS wants it */
+	const char *lake;
 	int64_t by, percentile, margin;
 	bool json;
 };
@@ -24,12 +25,18 @@ _Static_assert(offsetof(struct usage_options, history) == 0, "HISTORY_OPTIONS");
 static const struct option rows[] = {
 	{ .name = "by",
 	  .type = ARG_CHOICE,
-	  .value = "name|array|host|user",
+	  .value = "name|array|host|user|account",
 	  .fallback = "name",
 	  .help = "Group runs by job name (or program name), array job, host (each run counts on "
 		  "every host it used), or user.",
 	  OPTION_OFFSET(struct usage_options, by) },
 	HISTORY_OPTIONS,
+	{ .name = "lake",
+	  .type = ARG_TEXT,
+	  .value = "ROOT",
+	  .help = "The runs of this lake, which `sonde export --lake` or a site's prolog wrote, "
+		  "instead of the history.",
+	  OPTION_OFFSET(struct usage_options, lake) },
 	{ .name = "percentile",
 	  .type = ARG_COUNT,
 	  .value = "N",
@@ -54,6 +61,7 @@ static const struct option rows[] = {
 static const struct example examples[] = {
 	{ "usage", "usage of each job name" },
 	{ "usage --by array --since 7d", "usage of each array job" },
+	{ "usage --lake /lake --by account --since 30d", "what each project requested and used" },
 	{ "usage --name train --percentile 90 --margin 10", "request less" },
 };
 
@@ -67,13 +75,28 @@ static void number(char *out, size_t size, enum unit unit, double v)
 
 static void figure_line(struct bytes *b, const struct usage_figure *f)
 {
-	char text[5][32];
-	const double v[5] = { f->p50, f->p90, f->p95, f->max, f->next };
+	char text[6][32];
+	const double v[6] = { f->asked, f->p50, f->p90, f->p95, f->max, f->next };
 
-	for (size_t i = 0; i < 5; i++)
+	for (size_t i = 0; i < 6; i++)
 		number(text[i], sizeof text[i], f->row->unit, v[i]);
-	bytes_printf(b, "  %-14s %6u  %-12s  %-12s  %-12s  %-12s  %s\n", f->row->label, f->n,
-		     text[0], text[1], text[2], text[3], text[4]);
+	bytes_printf(b, "  %-14s %6u  %-12s  %-12s  %-12s  %-12s  %-12s  %s\n", f->row->label, f->n,
+		     text[0], text[1], text[2], text[3], text[4], text[5]);
+}
+
+static void hours(char *out, size_t size, double v)
+{
+	snprintf(out, size, v < 1000 ? "%.3g" : "%.0f", v);
+}
+
+static void total_line(struct bytes *b, const struct usage_total *t)
+{
+	char asked[32], used[32];
+
+	hours(asked, sizeof asked, t->asked_h);
+	hours(used, sizeof used, t->used_h);
+	bytes_printf(b, "  %-14s %6u  requested %s, used %s (%.0f %%)\n", t->label, t->n, asked,
+		     used, 100 * t->used_h / t->asked_h);
 }
 
 static void group_text(struct bytes *b, const struct usage_group *g)
@@ -91,17 +114,21 @@ static void group_text(struct bytes *b, const struct usage_group *g)
 	for (size_t i = 0; i < USAGE_FIGURES; i++)
 		if (g->figure[i].n)
 			figure_line(b, &g->figure[i]);
+	for (size_t i = 0; i < USAGE_TOTALS; i++)
+		if (g->total[i].n)
+			total_line(b, &g->total[i]);
 }
 
 static void print_text(struct bytes *b, const struct usage *u, const struct usage_options *o)
 {
 	if (u->n)
-		bytes_printf(b, "  %-14s %6s  %-12s  %-12s  %-12s  %-12s  %s\n", "", "RUNS", "HALF",
-			     "90 %", "95 %", "MOST", "NEXT TIME");
+		bytes_printf(b, "  %-14s %6s  %-12s  %-12s  %-12s  %-12s  %-12s  %s\n", "", "RUNS",
+			     "REQUESTED", "HALF", "90 %", "95 %", "MOST", "NEXT TIME");
 	for (uint32_t i = 0; i < u->n; i++)
 		group_text(b, &u->group[i]);
 	if (u->n)
 		bytes_printf(b,
+			     "REQUESTED: half of the runs requested at most this much. "
 			     "HALF, 90 %% and 95 %%: that share of the runs used at most this "
 			     "much. NEXT TIME: enough for %d %% of these runs, plus %d %%.\n",
 			     (int)o->percentile, (int)o->margin);
@@ -120,6 +147,18 @@ static void figure_json(struct json *j, const struct usage_figure *f)
 	json_put_real(j, "p95", f->p95);
 	json_put_real(j, "max", f->max);
 	json_put_real(j, "next", f->next);
+	json_put_real(j, "asked", f->asked);
+	json_object_end(j);
+}
+
+static void total_json(struct json *j, const struct usage_total *t)
+{
+	json_key(j, t->name);
+	json_object(j);
+	json_key(j, "runs");
+	json_int(j, t->n);
+	json_put_real(j, "asked", t->asked_h);
+	json_put_real(j, "used", t->used_h);
 	json_object_end(j);
 }
 
@@ -139,6 +178,12 @@ static void group_json(struct json *j, const struct usage_group *g)
 	for (size_t i = 0; i < USAGE_FIGURES; i++)
 		if (g->figure[i].n)
 			figure_json(j, &g->figure[i]);
+	json_object_end(j);
+	json_key(j, "totals");
+	json_object(j);
+	for (size_t i = 0; i < USAGE_TOTALS; i++)
+		if (g->total[i].n)
+			total_json(j, &g->total[i]);
 	json_object_end(j);
 	json_object_end(j);
 }
@@ -174,10 +219,16 @@ static int usage_exec(const void *options, int noperands, char **operands)
 	int code;
 
 	if (noperands) {
-		say("usage: unexpected argument '%s'; it reads the history", operands[0]);
+		say("usage: unexpected argument '%s'; it reads the history, or --lake ROOT",
+		    operands[0]);
 		return EXIT_USAGE;
 	}
-	code = history_find(&h, &o->history, "usage");
+	if (o->lake && o->history.store) {
+		say("usage: --store and --lake are two places; give one");
+		return EXIT_USAGE;
+	}
+	code = o->lake ? history_find_in_lake(&h, &o->history, o->lake, "usage")
+		       : history_find(&h, &o->history, "usage");
 	if (code == EXIT_OK) {
 		if (usage_make(&u, &h, (enum usage_by)o->by, (double)o->percentile / 100,
 			       (double)o->margin / 100))
@@ -187,7 +238,7 @@ static int usage_exec(const void *options, int noperands, char **operands)
 		else
 			print_text(&b, &u, o);
 		if (!u.n && !o->json && !b.failed)
-			say("usage: no matching run in the history");
+			say("usage: no matching run in the %s", o->lake ? "lake" : "history");
 		code = print_bytes(&b);
 	}
 	usage_free(&u);
@@ -201,14 +252,17 @@ const struct command command_usage = {
 	.what = "Show what jobs used, and what to request next time",
 	.description =
 		"Groups the runs in the history by job name (all runs of a campaign, arrays "
-		"included), array job, host or user. For each group it prints what half, 90 % and "
-		"95 % of the runs used at most, the maximum, and what to request next time: cores "
-		"(the mean of each run), peak memory, time, and GPUs (the share of time in which "
-		"they were busy). Runs that are still active are skipped; failed runs are "
+		"included), array job, host, user or account. For each group it prints what the "
+		"runs requested, what half, 90 % and 95 % of them used at most, the maximum, and "
+		"what to request next time: cores (the mean of each run), peak memory, time, and "
+		"GPUs (the share of time in which they were busy); then the core hours and GPU "
+		"hours that were requested and used. Runs that are still active are skipped; failed runs are "
 		"counted.\n\n"
 		"The suggested request is the percentile of --percentile plus the margin of "
 		"--margin, rounded up to whole cores, 100 MiB or minutes. Figures of several "
 		"nodes are summed.\n\n"
+		"With --lake it reads the summaries in the files of a lake: the jobs of all users "
+		"whom the site records.\n\n"
 		"`sonde ls --history` lists the runs, `sonde ls --add DIR` adds recordings.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct usage_options),

@@ -5,7 +5,6 @@
 #include "base/text/args.h"
 #include "core/frame/losses.h"
 #include "output/outfile.h"
-#include "sink/lake.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -251,14 +250,14 @@ static int make_folders(const char *root, const struct run *r, char path[PATH_MA
 	return 0;
 }
 
-int lakefile_write(const char *root, const char *job, const struct run *r, struct frame *f,
-		   char written[PATH_MAX], struct err *e)
+int lakefile_write(const char *root, const struct lake_job *job, const struct run *r,
+		   struct frame *f, char written[PATH_MAX], struct err *e)
 {
 	char directory[PATH_MAX], plain[180], name[200];
 	struct outfile out;
 	int rc = make_folders(root, r, directory, e);
 
-	put_plain(plain, sizeof(plain), job);
+	put_plain(plain, sizeof(plain), job->id);
 	snprintf(name, sizeof(name), "%s.parquet", plain);
 	if (!rc)
 		rc = outfile_open(&out, directory, name, e);

@@ -13,7 +13,7 @@
 #include "core/frame/frame.h"
 #include "output/outfile.h"
 #include "output/outputs.h"
-#include "sink/sink.h"
+#include "sink/lake.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -49,8 +49,8 @@ int collection_close(struct collection *c, int failed, struct err *e);
 
 /* Write the frame (sink/lake.h) there; written is set to the file's path. It replaces the one of
  * the same job, whole or not at all. 0 or -errno. */
-int lakefile_write(const char *root, const char *job, const struct run *r, struct frame *f,
-		   char written[PATH_MAX], struct err *e);
+int lakefile_write(const char *root, const struct lake_job *job, const struct run *r,
+		   struct frame *f, char written[PATH_MAX], struct err *e);
 
 /* Nothing is written where nothing was lost that matters, or not into a directory. 0 or -errno. */
 int lossfile_write(const struct tablefile *to, const struct run *r, struct err *e);

@@ -29,6 +29,7 @@ struct recorder_options {
 	const struct identity *identity;
 	struct sampler_options sampler;
 	int64_t interval_ns, sync_ns, duration_ns; /* duration 0: until the job ends */
+	bool for_site; /* attached by a site's prolog: a signal says that the batch job is over */
 	struct members *members;  /* attached to a batch job: who is of it; else NULL */
 	bool *saw;                /* set when one of them was seen; or NULL */
 	int64_t await_ns;         /* and how long the first one is waited for */

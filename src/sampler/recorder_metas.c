@@ -263,16 +263,50 @@ static bool was_ended(const struct recorder *r)
 			    signal == SIGHUP || signal == SIGQUIT);
 }
 
+static void say_missing(struct recorder *r, enum batch_text which, const char *text)
+{
+	if (*text && !r->o->identity->job.text[which])
+		say_masked(r, batch_text_key(which), text);
+}
+
+/* What a site's prolog is not told. */
+static void say_requests(struct recorder *r, const struct scheduler_answer *a)
+{
+	const int64_t *known = r->o->identity->job.number;
+	int64_t cores = known[BATCH_CORES_ASKED], bytes = a->node_memory_bytes;
+
+	say_missing(r, BATCH_NAME, a->name);
+	say_missing(r, BATCH_ACCOUNT, a->account);
+	say_missing(r, BATCH_QOS, a->qos);
+	if (bytes < 0 && (a->cpu_memory_bytes < 0 || cores < 1 ||
+			  __builtin_mul_overflow(a->cpu_memory_bytes, cores, &bytes)))
+		bytes = -1;
+	if (bytes > 0 && known[BATCH_MEMORY_ASKED] < 0)
+		sample_meta_int(&r->sampler.sample, batch_number_key(BATCH_MEMORY_ASKED), bytes);
+}
+
+/* Of the whole job: no node has an end of its own. */
+static void say_end(struct sample *s, const struct scheduler_answer *a)
+{
+	if (a->signal > 0 && a->signal < NSIG)
+		sample_meta_int(s, "job.scheduler_signal", a->signal);
+	else if (!a->signal)
+		sample_meta_int(s, "job.scheduler_exit_code", a->exit_code);
+}
+
 /* Why, one or two of the job's nodes ask: for the others it is the same. */
 static void say_why(struct recorder *r)
 {
 	const struct batch_job *job = &r->o->identity->job;
 	int64_t index = job->number[BATCH_NODE_INDEX];
 	struct sample *s = &r->sampler.sample;
+	const struct scheduler_question q = {
+		.patience_ns = r->roster || r->o->for_site ? PATIENCE_NS : SHORT_PATIENCE_NS,
+		.is_over = r->o->for_site,
+	};
 	struct scheduler_answer a;
 
-	if (!was_ended(r) || index < 0 || index >= ASKING_NODES ||
-	    !scheduler_ask(job, r->roster ? PATIENCE_NS : SHORT_PATIENCE_NS, &a))
+	if (!was_ended(r) || index < 0 || index >= ASKING_NODES || !scheduler_ask(job, &q, &a))
 		return;
 	sample_meta_text(s, "job.scheduler_state", a.state);
 	if (a.time_limit_s > 0 && job->number[BATCH_TIME_LIMIT] < 0)
@@ -281,6 +315,10 @@ static void say_why(struct recorder *r)
 		sample_meta_text(s, "job.nodes_down", a.lost);
 	if (a.lost_why[0])
 		sample_meta_text(s, "job.nodes_down_reason", a.lost_why);
+	if (q.is_over) {
+		say_requests(r, &a);
+		say_end(s, &a);
+	}
 }
 
 void metas_end(struct recorder *r)

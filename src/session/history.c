@@ -9,9 +9,11 @@
 #include "core/glob.h"
 #include "recording/join.h"
 #include "report/summary/past.h"
+#include "sink/lake.h"
 #include "store/pending.h"
 #include "store/place.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -141,23 +143,44 @@ void history_leave(const struct run *r, const struct summary *s, const char *pat
 
 /* ---- into the store ---- */
 
-static int past_of(struct history *h, const char *path, struct err *e)
+static int past_of_run(struct history *h, struct run *r, const char *path, struct err *e)
 {
 	char absolute[PATH_MAX];
 	struct summary s;
-	struct run *r;
-	int rc = run_open(&r, path, e);
+	int rc = summary_make_as(&s, r, &(struct summary_wish){ .compared = past_metrics }, e);
 
 	if (rc)
 		return rc;
-	rc = summary_make_as(&s, r, &(struct summary_wish){ .compared = past_metrics }, e);
-	if (!rc) {
-		if (past_add(h, r, &s, realpath(path, absolute) ? absolute : path, clock_utc_ns()))
-			rc = err_set(e, -ENOMEM, "out of memory for the history");
-		summary_free(&s);
-	}
-	run_close(r);
+	if (past_add(h, r, &s, realpath(path, absolute) ? absolute : path, clock_utc_ns()))
+		rc = err_set(e, -ENOMEM, "out of memory for the history");
+	summary_free(&s);
 	return rc;
+}
+
+static int past_of(struct history *h, const char *path, struct err *e)
+{
+	struct run *r;
+	int rc = run_open(&r, path, e);
+
+	if (!rc) {
+		rc = past_of_run(h, r, path, e);
+		run_close(r);
+	}
+	return rc;
+}
+
+int history_describe(struct bytes *json, struct run *r, const char *path, struct err *e)
+{
+	struct history h = { 0 };
+	struct json j = { .out = json };
+	int rc = past_of_run(&h, r, path, e);
+
+	if (!rc) {
+		history_json(&j, &h, &h.run[0]);
+		bytes_u8(json, 0);
+	}
+	history_free(&h);
+	return !rc && json->failed ? err_set(e, -ENOMEM, "out of memory for a summary") : rc;
 }
 
 /* n of them, or none. */
@@ -332,7 +355,7 @@ int history_add_recordings(const struct history_options *o, const char *verb, ch
 
 bool history_chooses(const struct history_options *o)
 {
-	return o->name || o->user || o->host || o->since;
+	return o->name || o->user || o->account || o->host || o->since;
 }
 
 bool history_wanted(const struct history_options *o)
@@ -397,6 +420,7 @@ static void choose(struct history *h, const struct history_options *o)
 	for (uint32_t i = 0; i < h->n; i++)
 		if (matches(o->name, h->run[i].text[HISTORY_NAME]) &&
 		    matches(o->user, h->run[i].text[HISTORY_USER]) &&
+		    matches(o->account, h->run[i].text[HISTORY_ACCOUNT]) &&
 		    was_on(h, &h->run[i], o->host))
 			h->run[n++] = h->run[i];
 	h->n = n;
@@ -417,6 +441,112 @@ int history_find(struct history *h, const struct history_options *o, const char 
 	database_close(s);
 	if (rc)
 		return failed(verb, rc, &e);
+	choose(h, o);
+	return EXIT_OK;
+}
+
+/* ---- in a lake ---- */
+
+#define FOLDER_OF_DAY "date="
+
+/* A walk over a lake, and what it left out. */
+struct lake_walk {
+	struct history *h;
+	int64_t since_ns;
+	char since[40]; /* the day of it; no folder of a day before has a run of it */
+	uint32_t bare, unreadable;
+	struct err why; /* of the first that is unreadable */
+};
+
+static int take_file(struct lake_walk *w, const char *path, struct err *e)
+{
+	struct bytes text = { 0 };
+	struct err why = { "" };
+	uint32_t before = w->h->n;
+	int rc = lake_read_summary(path, &text, &why);
+
+	if (!rc && (rc = history_parse(w->h, text.data, text.len - 1, &why)) && rc != -ENOMEM)
+		err_set(&why, rc, "%.300s: its summary is no run of the history", path);
+	bytes_free(&text);
+	if (rc == -ENOMEM)
+		return err_set(e, rc, "%s", why.text);
+	if (!rc && w->h->run[before].start_ns < w->since_ns)
+		w->h->n = before;
+	w->bare += rc == -ENODATA;
+	if (rc && rc != -ENODATA && !w->unreadable++)
+		w->why = why;
+	return 0;
+}
+
+static bool is_wanted(const struct lake_walk *w, const char *name, int level)
+{
+	static const char *const begins[] = { "cluster=", FOLDER_OF_DAY };
+	const char *point = strrchr(name, '.');
+
+	if (level == 2)
+		return *name != '.' && point && !strcmp(point, ".parquet");
+	return !strncmp(name, begins[level], strlen(begins[level])) &&
+	       (level != 1 || strcmp(name + strlen(FOLDER_OF_DAY), w->since) >= 0);
+}
+
+/* ROOT/cluster=NAME/date=DAY/JOB.parquet, as output/tablefile.c lays them. */
+static int take_folder(struct lake_walk *w, const char *path, int level, struct err *e)
+{
+	struct dirent **entry = NULL;
+	int n = scandir(path, &entry, NULL, alphasort), rc = 0;
+
+	if (n < 0)
+		return err_set(e, -errno, "cannot read the lake %.300s: %s", path, strerror(errno));
+	for (int i = 0; i < n; i++) {
+		char below[PATH_MAX];
+		int len = snprintf(below, sizeof below, "%s/%s", path, entry[i]->d_name);
+
+		if (!rc && len < PATH_MAX && is_wanted(w, entry[i]->d_name, level))
+			rc = level == 2 ? take_file(w, below, e)
+					: take_folder(w, below, level + 1, e);
+		free(entry[i]);
+	}
+	free(entry);
+	return rc;
+}
+
+static void say_left_out(const struct lake_walk *w, const char *verb)
+{
+	if (w->bare)
+		say("%s: files of the lake without a summary (%u) are left out: an older Sonde "
+		    "wrote them; export those recordings again",
+		    verb, w->bare);
+	if (w->unreadable)
+		say("%s: files of the lake that cannot be read (%u) are left out, the first: %s",
+		    verb, w->unreadable, w->why.text);
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct history_run *x = a, *y = b;
+
+	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+}
+
+int history_find_in_lake(struct history *h, const struct history_options *o, const char *root,
+			 const char *verb)
+{
+	struct lake_walk w = { .h = h };
+	struct err e = { "" };
+	int rc = parse_since(o->since, &w.since_ns, &e);
+
+	*h = (struct history){ 0 };
+	if (!rc) {
+		if (o->since)
+			clock_iso(w.since_ns, w.since, sizeof w.since);
+		w.since[strcspn(w.since, "T")] = '\0';
+		rc = take_folder(&w, root, 0, &e);
+	}
+	if (rc)
+		return failed(verb, rc, &e);
+	say_left_out(&w, verb);
+	if (h->n)
+		qsort(h->run, h->n, sizeof *h->run, by_start);
 	choose(h, o);
 	return EXIT_OK;
 }

@@ -12,7 +12,7 @@
 
 /* Which runs, of which store. */
 struct history_options {
-	const char *store, *name, *user, *host, *since;
+	const char *store, *name, *user, *account, *host, *since;
 };
 
 /* Rows for a command whose options struct begins with struct history_options. */
@@ -28,6 +28,9 @@ struct history_options {
 	{ .name = "user", .type = ARG_TEXT, .value = "GLOBS", \
 	  .help = "Only runs of these users.", \
 	  OPTION_OFFSET(struct history_options, user) }, \
+	{ .name = "account", .type = ARG_TEXT, .value = "GLOBS", \
+	  .help = "Only runs of these accounts, or projects, of the batch system.", \
+	  OPTION_OFFSET(struct history_options, account) }, \
 	{ .name = "host", .type = ARG_TEXT, .value = "GLOBS", \
 	  .help = "Only runs that were on one of these hosts.", \
 	  OPTION_OFFSET(struct history_options, host) }, \
@@ -49,6 +52,13 @@ int history_open(struct database **s, const struct history_options *o, const cha
 /* The runs that were chosen, oldest first, with what has ended since somebody looked last. EXIT_OK,
  * or another code, and then it has said why. Free in either case. */
 int history_find(struct history *h, const struct history_options *o, const char *verb);
+
+/* The same of a lake's files (sink/lake.h), which may be hostile. */
+int history_find_in_lake(struct history *h, const struct history_options *o, const char *root,
+			 const char *verb);
+
+/* What the history keeps of the recording at path, as JSON with a NUL behind it. 0 or -errno. */
+int history_describe(struct bytes *json, struct run *r, const char *path, struct err *e);
 
 /* All runs of this user's own store, oldest first, as far as it is kept and can be read: nothing is
  * said when it cannot. */

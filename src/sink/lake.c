@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sink/lake.h"
 
+#include "sink/columnar/parquet_format.h"
 #include "sink/columnar/sorted.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { JOB = 0, METRIC, NODE, INSTANCE, TIME, VALUE, UNIT, KIND, COLUMNS };
 
@@ -111,7 +115,7 @@ static int write_file(struct lake *l, struct frame *f, FILE *out, struct err *e)
 	return rc;
 }
 
-int lake_write(struct frame *f, const char *job, FILE *out, struct err *e)
+int lake_write(struct frame *f, const struct lake_job *job, FILE *out, struct err *e)
 {
 	struct lake *l = calloc(1, sizeof(*l));
 	int rc = -ENOMEM;
@@ -122,7 +126,8 @@ int lake_write(struct frame *f, const char *job, FILE *out, struct err *e)
 		l->schema.texts_stay = false;
 		l->schema.columns = columns;
 		l->schema.ncolumns = COLUMNS;
-		l->job = job;
+		l->schema.summary = job->summary;
+		l->job = job->id;
 		l->state = calloc(1, l->parquet->size);
 	}
 	rc = l && l->state ? write_file(l, f, out, e) : err_set(e, rc, "out of memory");
@@ -130,4 +135,76 @@ int lake_write(struct frame *f, const char *job, FILE *out, struct err *e)
 		free(l->state);
 	free(l);
 	return rc;
+}
+
+/* ---- what a file says of its job ---- */
+
+enum { TAIL_BYTES = 8, FOOTER_MAX = 64 << 20 }; /* the tail: the footer's length, and PAR1 */
+
+struct lake_file {
+	const char *path;
+	int fd;
+};
+
+static int not_whole(const struct lake_file *f, struct err *e)
+{
+	return err_set(e, -EBADMSG, "%.300s is no whole file of Parquet", f->path);
+}
+
+static int read_at(const struct lake_file *f, uint8_t *to, size_t n, off_t at, struct err *e)
+{
+	ssize_t got;
+
+	for (; n; to += got, n -= (size_t)got, at += got) {
+		got = pread(f->fd, to, n, at);
+		if (got < 0)
+			return err_set(e, -errno, "cannot read %.300s: %s", f->path,
+				       strerror(errno));
+		if (!got)
+			return not_whole(f, e);
+	}
+	return 0;
+}
+
+static int read_footer(const struct lake_file *f, struct bytes *footer, struct err *e)
+{
+	uint8_t tail[TAIL_BYTES];
+	struct stat st;
+	uint32_t n;
+	int rc;
+
+	if (fstat(f->fd, &st) || !S_ISREG(st.st_mode) || st.st_size < TAIL_BYTES)
+		return not_whole(f, e);
+	rc = read_at(f, tail, TAIL_BYTES, st.st_size - TAIL_BYTES, e);
+	if (rc)
+		return rc;
+	n = scan_u32(&(struct scan){ .at = tail, .end = tail + TAIL_BYTES });
+	if (memcmp(tail + 4, "PAR1", 4) != 0 || n > FOOTER_MAX || n > st.st_size - TAIL_BYTES)
+		return not_whole(f, e);
+	if (!bytes_room(footer, n))
+		return err_set(e, -ENOMEM, "out of memory for %.300s", f->path);
+	footer->len = n;
+	return read_at(f, footer->data, n, st.st_size - TAIL_BYTES - n, e);
+}
+
+int lake_read_summary(const char *path, struct bytes *summary, struct err *e)
+{
+	const struct lake_file f = { path,
+				     open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) };
+	struct bytes footer = { 0 };
+	const uint8_t *value = NULL;
+	size_t n = 0;
+	int rc;
+
+	if (f.fd < 0)
+		return err_set(e, -errno, "cannot open %.300s: %s", path, strerror(errno));
+	rc = read_footer(&f, &footer, e);
+	close(f.fd);
+	if (!rc && !(value = parquet_find_value(footer.data, footer.len, PARQUET_RUN_KEY, &n)))
+		rc = -ENODATA;
+	bytes_reset(summary);
+	bytes_put(summary, value, n);
+	bytes_u8(summary, 0);
+	bytes_free(&footer);
+	return !rc && summary->failed ? err_set(e, -ENOMEM, "out of memory for %.300s", path) : rc;
 }

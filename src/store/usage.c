@@ -9,17 +9,24 @@
 #include <string.h>
 
 static const struct usage_row rows[USAGE_FIGURES] = {
-	{ "cores_used", "cores used", UNIT_CORES, 1 },
-	{ "peak_memory_bytes", "peak memory", UNIT_BYTES, 100 * 1048576. },
-	{ "wall_seconds", "time", UNIT_SECONDS, 60 },
-	{ "gpu_utilization_ratio", "GPU use", UNIT_RATIO, 0 },
+	{ "cores_used", "cores_asked", "cores used", UNIT_CORES, 1 },
+	{ "peak_memory_bytes", "memory_asked_bytes", "peak memory", UNIT_BYTES, 100 * 1048576. },
+	{ "wall_seconds", "time_limit_seconds", "time", UNIT_SECONDS, 60 },
+	{ "gpu_utilization_ratio", NULL, "GPU use", UNIT_RATIO, 0 },
+};
+
+/* Over a run's whole time; used: a number of them, or a share of those that were asked for. */
+static const struct {
+	const char *name, *label, *asked, *used;
+	bool is_share;
+} totals[USAGE_TOTALS] = {
+	{ "core_hours", "core hours", "cores_asked", "cores_used", false },
+	{ "gpu_hours", "GPU hours", "gpus_asked", "gpu_utilization_ratio", true },
 };
 
 static const char *const by_names[] = {
-	[USAGE_NAME] = "name",
-	[USAGE_ARRAY] = "array",
-	[USAGE_HOST] = "host",
-	[USAGE_USER] = "user",
+	[USAGE_NAME] = "name", [USAGE_ARRAY] = "array",     [USAGE_HOST] = "host",
+	[USAGE_USER] = "user", [USAGE_ACCOUNT] = "account",
 };
 
 const char *usage_by_name(enum usage_by by)
@@ -84,6 +91,9 @@ static void add_run(struct member *m, uint32_t *n, const struct history *h,
 	case USAGE_USER:
 		add(m, n, r->text[HISTORY_USER], NULL, r);
 		break;
+	case USAGE_ACCOUNT:
+		add(m, n, r->text[HISTORY_ACCOUNT], NULL, r);
+		break;
 	case USAGE_ARRAY: /* numbers of jobs are those of a cluster */
 		add(m, n, r->text[HISTORY_ARRAY_ID], r->text[HISTORY_CLUSTER], r);
 		break;
@@ -106,7 +116,7 @@ static bool has_failed(const struct history_run *r)
 static struct usage_figure make_figure(const struct usage_row *row, double *v, uint32_t n,
 				       double percentile, double margin)
 {
-	struct usage_figure f = { row, n, NAN, NAN, NAN, NAN, NAN };
+	struct usage_figure f = { row, n, NAN, NAN, NAN, NAN, NAN, NAN };
 	double wanted;
 
 	if (!n)
@@ -121,6 +131,39 @@ static struct usage_figure make_figure(const struct usage_row *row, double *v, u
 	return f;
 }
 
+/* What the members know of a figure, into v; how many do. */
+static uint32_t known_values(double *v, const struct history *h, const struct member *m, uint32_t n,
+			     const char *figure)
+{
+	uint32_t known = 0;
+
+	for (uint32_t i = 0; i < n && figure; i++) {
+		v[known] = history_figure(h, m[i].run, figure);
+		known += isnan(v[known]) ? 0 : 1;
+	}
+	return known;
+}
+
+static struct usage_total make_total(const struct history *h, const struct member *m, uint32_t n,
+				     size_t which)
+{
+	struct usage_total t = { totals[which].name, totals[which].label, 0, 0, 0 };
+
+	for (uint32_t i = 0; i < n; i++) {
+		double hours = m[i].run->number[HISTORY_WALL_SECONDS] / 3600;
+		double asked_h = history_figure(h, m[i].run, totals[which].asked) * hours;
+		double used_h = history_figure(h, m[i].run, totals[which].used) *
+				(totals[which].is_share ? asked_h : hours);
+
+		if (!(asked_h > 0) || isnan(used_h))
+			continue;
+		t.n++;
+		t.asked_h += asked_h;
+		t.used_h += used_h;
+	}
+	return t;
+}
+
 static void make_group(struct usage_group *g, const struct history *h, const struct member *m,
 		       uint32_t n, double *v, const double asked[2])
 {
@@ -130,14 +173,15 @@ static void make_group(struct usage_group *g, const struct history *h, const str
 	for (uint32_t i = 0; i < n; i++)
 		g->failed += has_failed(m[i].run);
 	for (size_t f = 0; f < USAGE_FIGURES; f++) {
-		uint32_t known = 0;
+		uint32_t known = known_values(v, h, m, n, rows[f].name);
 
-		for (uint32_t i = 0; i < n; i++) {
-			v[known] = history_figure(h, m[i].run, rows[f].name);
-			known += isnan(v[known]) ? 0 : 1;
-		}
 		g->figure[f] = make_figure(&rows[f], v, known, asked[0], asked[1]);
+		known = known_values(v, h, m, n, rows[f].asked);
+		if (known)
+			g->figure[f].asked = usage_percentile(v, known, .5);
 	}
+	for (size_t t = 0; t < USAGE_TOTALS; t++)
+		g->total[t] = make_total(h, m, n, t);
 }
 
 int usage_make(struct usage *u, const struct history *h, enum usage_by by, double percentile,

@@ -12,12 +12,13 @@
 #include "core/metric.h"
 #include "store/history.h"
 
-enum usage_by { USAGE_NAME, USAGE_ARRAY, USAGE_HOST, USAGE_USER };
+enum usage_by { USAGE_NAME, USAGE_ARRAY, USAGE_HOST, USAGE_USER, USAGE_ACCOUNT };
 
-enum { USAGE_FIGURES = 4 };
+enum { USAGE_FIGURES = 4, USAGE_TOTALS = 2 };
 
 struct usage_row {
-	const char *name; /* of a figure of the history */
+	const char *name;  /* of a figure of the history */
+	const char *asked; /* of the one that says how much was asked for; NULL: none does */
 	const char *label;
 	enum unit unit;
 	double step; /* what to ask for is a multiple of it; 0: it is not asked for */
@@ -27,12 +28,21 @@ struct usage_figure {
 	const struct usage_row *row;
 	uint32_t n; /* runs that have it; 0: the others are NAN */
 	double p50, p90, p95, max, next;
+	double asked; /* half of those that know it asked for so much at most */
+};
+
+/* Time of cores, or of GPUs, over the runs that know what they asked for and what they used. */
+struct usage_total {
+	const char *name, *label; /* "core_hours", "core hours" */
+	uint32_t n;
+	double asked_h, used_h;
 };
 
 struct usage_group {
 	const char *name, *of; /* borrowed from the history; of: the array's name, or NULL */
 	uint32_t runs, failed;
 	struct usage_figure figure[USAGE_FIGURES];
+	struct usage_total total[USAGE_TOTALS];
 };
 
 struct usage {

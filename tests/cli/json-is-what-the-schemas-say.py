@@ -35,6 +35,8 @@ with open("bad/node-x.sonde", "w", encoding="utf-8") as f:
 listed = check("ls", sonde("ls", "--json").stdout)["recordings"]
 assert {x["recording"]: x["state"] for x in listed} == {"job": "complete", "good": "complete", "bad": "unreadable"}, listed
 assert check("usage", sonde("usage", "--json").stdout)["groups"]
+sonde("export", "good", "--lake", "lake")
+assert check("usage", sonde("usage", "--lake", "lake", "--json").stdout)["groups"]
 assert check("doctor", sonde("doctor", "--json").stdout)["sources"]
 assert check("metrics", sonde("metrics", "--json").stdout)["metrics"]
 for verb, words in OUTPUT.items():

@@ -40,6 +40,7 @@ submit_as_nobody() { # SBATCH-ARGUMENTS...
 cat >job <<'END'
 #!/bin/sh
 srun "$PROGRAMS/spin" 2500000
+exit 3
 END
 cat >quick <<'END'
 #!/bin/sh
@@ -64,7 +65,10 @@ spun=$(figure "sonde_$asked.site" '[.commands[]? | select(.name == "spin") | .cp
 # Up to the last sample of each process.
 holds "CPU seconds of spin: $spun" "$spun >= 3.5 && $spun <= 5.1"
 equal "job" "$asked" "$(figure "sonde_$asked.site" .job.id)"
-contains "sonde_$asked.site.txt" "recorded for"
+# What no prolog is told: its name, and how it ended.
+equal "its end" 3 "$(figure "sonde_$asked.site" .job.exit_code)"
+contains "sonde_$asked.site.txt" "Failed (exit code 3)"
+equal "its name and what Slurm said of it" "job FAILED" "$(figure "sonde_$asked.site" '.nodes[0].metadata | "\(."job.name") \(."job.scheduler_state")"')"
 [ ! -e "sonde_$plain.site" ] || fail "a job was recorded that did not ask for it"
 
 # In the accounts and in the site's lake.
@@ -73,9 +77,23 @@ commented() { # ID
 }
 wait_for 60 commented "$asked"
 sacct -n -P -X -j "$asked" -o AdminComment >comment
-contains comment "recorded for"
+contains comment "exit code 3"
 wait_for 60 test -s "$CLUSTER/lake"/*/*/"$asked.parquet"
 equal "beginning and end of Parquet" PAR1PAR1 "$(head -c 4 "$CLUSTER/lake"/*/*/"$asked.parquet")$(tail -c 4 "$CLUSTER/lake"/*/*/"$asked.parquet")"
+
+# What its user requested and used is in there, for whoever may read the lake.
+"$SONDE" usage --lake "$CLUSTER/lake" --user "$user" --json >usage.json || fail "usage of the lake"
+equal "usage" "job 1 1" "$(jq -r '.groups[] | "\(.name) \(.runs) \(.failed)"' usage.json)"
+holds "requested cores" "$(jq '.groups[0].figures.cores_used.asked' usage.json) >= 2"
+
+# One that somebody ends.
+id=$(submit_as_nobody --sonde -N1 --wrap 'sleep 600')
+wait_for 60 test -d "sonde_$id.site"
+sleep 1
+scancel "$id"
+wait_out "$id" job_gone "$id"
+wait_for 60 test -s "sonde_$id.site.txt"
+contains "sonde_$id.site.txt" "Cancelled"
 
 # A job that records itself has its own recording beside the site's.
 cat >own <<'END'
@@ -88,6 +106,7 @@ wait_out "$id" job_gone "$id"
 equal "output of a job that records itself" "" "$(cat "$id.out")"
 equal "its end" 7 "$(figure "sonde_$id" .job.exit_code)"
 equal "who recorded it" "attach --job" "$(figure "sonde_$id.site" .job.command)"
+equal "its end as the site has it" 7 "$(figure "sonde_$id.site" .job.exit_code)"
 
 # By default for all, but for users who opted out. 200 jobs: none fails, whatever becomes of its recorder.
 sed -i 's/^default=.*/default=on/' "$CLUSTER/site.conf"

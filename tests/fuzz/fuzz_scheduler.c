@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Environments of any text, a variable a line: what is found is a job that can be told of. No file
- * is read but /dev/null, and as HTCondor's ad what is behind the first empty line. */
-#include "job/scheduler/scheduler.h"
+/* Environments of any text, a variable a line: what is found is a job that can be told of; and what
+ * the scheduler answers of one. No file is read but /dev/null, and as HTCondor's ad what is behind
+ * the first empty line. */
+#include "job/scheduler/ask.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,6 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	enum { MOST = 64 };
 	char *text = calloc(1, size + 1), *variable[MOST + 2] = { NULL };
+	struct scheduler_answer answer;
 	char room[64];
 	size_t n = 0;
 	int fd = -1;
@@ -61,6 +63,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	if (size)
 		memcpy(text, data, size);
+	scheduler_answer_job(&answer, text);
+	if (answer.exit_code > 255 || answer.node_memory_bytes < -1)
+		abort();
 	for (char *line = text; *line && n < MOST;) {
 		if (*line == '\n') {
 			variable[n++] = with_ad(room, sizeof room, line + 1, &fd);

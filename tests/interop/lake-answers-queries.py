@@ -40,7 +40,10 @@ def order(row):
 
 
 def check_file(path, job, table):
-    rows = pyarrow.parquet.ParquetFile(path).read().to_pylist()
+    file = pyarrow.parquet.ParquetFile(path)
+    rows = file.read().to_pylist()
+    summary = json.loads(file.metadata.metadata[b"sonde_run"])
+    check(path, summary["job_id"] == (job if job.isdigit() else None) and summary["figures"]["cpu_seconds"] >= 0, summary)
     check(path, set(rows[0]) == {"job", "metric", "node", "instance", "time", "value", "unit", "kind"}, rows[0])
     check(path, {r["job"] for r in rows} == {job}, "has another job")
     check(path, {r["instance"] for r in rows} >= {None} and "" not in {r["instance"] for r in rows}, "has no instance that is nothing")
@@ -91,6 +94,12 @@ for line in lines:
     else:
         given = {(r[0], r[1]): float(r[2]) for r in csv.reader(str(answer).splitlines())}
     check(line[:20], given == want and len(want) == 3, f"{given}, not {want}")
+
+# Another reader finds the summaries, too; usage is of them.
+pairs = duckdb.sql("SELECT decode(value) FROM parquet_kv_metadata('lake/*/*/*.parquet') WHERE decode(key) = 'sonde_run'").fetchall()
+check("the summaries as DuckDB reads them", len(pairs) == 3 and {json.loads(p[0])["job_id"] for p in pairs} == {"4711", "4712", None}, pairs)
+p = subprocess.run([SONDE, "usage", "--lake", "lake", "--json"], check=True, capture_output=True, text=True)
+check("usage", [(g["name"], g["runs"]) for g in json.loads(p.stdout)["groups"]] == [("sleep", 3)], p.stdout)
 
 # The dashboard over the lake, as ClickHouse answers it.
 board = grafana.boards()["jobs-in-a-lake.json"]

@@ -24,6 +24,24 @@ find "$sonde" -type f | while read -r file; do
 	! readelf -h "$file" 2>/dev/null | grep 'Machine:' | grep -qv AArch64 || echo "$file"
 done | grep . && fail "these are for another processor"
 
+# The packages hold the archive's files, below /usr, and are named for the processor as each of the two systems calls it.
+unpacked() { # FOLDER LIB: what lies there, as in the archive
+	(cd "$1/usr" && find . -not -type d -not -path ./share/doc/sonde/copyright | sed "s|^\./$2/|./lib/|" | sort)
+}
+(cd "$sonde" && find . -not -type d -not -path ./LICENSE | sort) >of_archive
+dpkg-deb --extract "$dist"/sonde_*_arm64.deb debian
+equal "the processor of the .deb" arm64 "$(dpkg-deb --field "$dist"/sonde_*_arm64.deb Architecture)"
+unpacked debian lib | diff of_archive - || fail "the .deb holds other files"
+cmp debian/usr/bin/sonde "$sonde/bin/sonde" || fail "the .deb has another program"
+package=$(echo "$dist"/sonde-*.aarch64.rpm)
+about() { # FORMAT: of the .rpm
+	rpm -qp --nosignature --qf "$1" "$package" 2>/dev/null
+}
+equal "the processor of the .rpm" aarch64 "$(about '%{ARCH}')"
+about '[%{FILEMODES:perms} %{FILENAMES}\n]' | sed -n 's|^[^d][^ ]* /usr/|./|p' | grep -v '^./share/doc/sonde/copyright$' | sed 's|^./lib64/|./lib/|' | sort |
+	diff of_archive - || fail "the .rpm holds other files"
+equal "the program of the .rpm" "$(sha256sum <"$sonde/bin/sonde" | cut -d ' ' -f 1)" "$(about '[%{FILENAMES} %{FILEDIGESTS}\n]' | awk '$1 == "/usr/bin/sonde" { print $2 }')"
+
 # Each version that the two libraries need is in glibc 2.17; musl's has no versions.
 unzip -q -o "$dist"/*manylinux*.whl 'sonde/*' -d glibc
 unzip -q -o "$dist"/*musllinux*.whl 'sonde/*' -d musl

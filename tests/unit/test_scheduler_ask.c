@@ -83,12 +83,55 @@ static void nodes_that_are_down_are_named(void **state)
 	assert_true(a.lost[0] && !a.lost_why[0]);
 }
 
+#define OVER                                                                                       \
+	"JobId=7 JobName=a long name UserId=u(1) GroupId=u(1) Account=physics QOS=normal JobState=COMPLETING "
+
+static void what_a_prolog_is_not_told_is_asked(void **state)
+{
+	struct scheduler_answer a = job(OVER "ExitCode=3:0 MinMemoryNode=62.50G MinTmpDiskNode=0");
+
+	(void)state;
+	assert_string_equal(a.name, "a long name");
+	assert_string_equal(a.account, "physics");
+	assert_string_equal(a.qos, "normal");
+	assert_true(a.exit_code == 3 && !a.signal);
+	assert_true(a.node_memory_bytes == 125LL << 29 && a.cpu_memory_bytes == -1);
+	a = job(OVER "Account=(null) QOS=(null) ExitCode=0:9 MinMemoryCPU=500M");
+	assert_true(!a.exit_code && a.signal == 9);
+	assert_true(a.cpu_memory_bytes == 500LL << 20 && a.node_memory_bytes == -1);
+	a = job("JobName=(null) JobState=RUNNING Account=(null) QOS=(null)");
+	assert_true(!a.name[0] && !a.account[0] && !a.qos[0] && a.exit_code == -1);
+}
+
+static void odd_answers_are_none(void **state)
+{
+	static const char *const memory[] = {
+		"0", "", "G", "1X", "-1G", "1GG", "99999999999999999P", "1.5.5G"
+	};
+	static const char *const ends[] = { "", "1", "1:", ":1", "-1:0", "0:256", "256:0", "a:b" };
+	char text[100];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++) {
+		snprintf(text, sizeof text, "JobState=X MinMemoryNode=%s Y=1", memory[i]);
+		assert_int_equal(job(text).node_memory_bytes, -1);
+	}
+	for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+		snprintf(text, sizeof text, "JobState=X ExitCode=%s Y=1", ends[i]);
+		assert_int_equal(job(text).exit_code, -1);
+		assert_int_equal(job(text).signal, -1);
+	}
+	assert_int_equal(job("JobState=X MinMemoryNode=512").node_memory_bytes, 512 << 20);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_ends_a_job_is_told_while_it_ends),
 		cmocka_unit_test(limits_are_seconds),
 		cmocka_unit_test(nodes_that_are_down_are_named),
+		cmocka_unit_test(what_a_prolog_is_not_told_is_asked),
+		cmocka_unit_test(odd_answers_are_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

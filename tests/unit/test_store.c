@@ -368,6 +368,34 @@ static void groups_have_their_percentiles(void **state)
 	history_free(&h);
 }
 
+static void what_was_requested_stands_beside_what_was_used(void **state)
+{
+	struct history h = { 0 };
+	const struct usage_group *g;
+	struct usage u;
+
+	(void)state;
+	for (int i = 1; i <= 3; i++) {
+		add(&h, "train", NULL, 1e9, 0);
+		history_add_text(&h, HISTORY_ACCOUNT, "physics");
+		h.run[h.n - 1].number[HISTORY_WALL_SECONDS] = 1800;
+		history_add_figure(&h, "cores_asked", i * 4, NULL);
+		history_add_figure(&h, "cores_used", i == 3 ? (double)NAN : i, NULL);
+		history_add_figure(&h, "gpus_asked", i == 1 ? 2 : 0, NULL);
+		history_add_figure(&h, "gpu_utilization_ratio", .25, NULL);
+	}
+	add(&h, "eval", NULL, 1, 0); /* of no account */
+	assert_int_equal(usage_make(&u, &h, USAGE_ACCOUNT, .95, .2), 0);
+	assert_true(u.n == 1 && u.group[0].runs == 3);
+	g = &u.group[0];
+	assert_true(g->figure[0].asked == 8 && isnan(g->figure[1].asked));
+	/* Those that know both: 4 and 8 cores for half an hour, of which 1 and 2 were used. */
+	assert_true(g->total[0].n == 2 && g->total[0].asked_h == 6 && g->total[0].used_h == 1.5);
+	assert_true(g->total[1].n == 1 && g->total[1].asked_h == 1 && g->total[1].used_h == .25);
+	usage_free(&u);
+	history_free(&h);
+}
+
 static void passwords_are_not_shown(void **state)
 {
 	static const struct {
@@ -405,6 +433,7 @@ int main(void)
 		cmocka_unit_test(many_writers_lose_nothing),
 		cmocka_unit_test(a_run_stays_what_it_was),
 		cmocka_unit_test(groups_have_their_percentiles),
+		cmocka_unit_test(what_was_requested_stands_beside_what_was_used),
 		cmocka_unit_test(passwords_are_not_shown),
 	};
 

@@ -47,6 +47,7 @@ struct frame_schema {
 	const struct column *metrics;
 	const char *losses;        /* of the run, in words; "": none */
 	const struct losses *lost; /* the same, one by one; NULL: only the words are here */
+	const char *summary;       /* of the run, as JSON, for a file of a lake; NULL: none */
 	bool texts_stay;           /* until frame_close: what is at one address is one text */
 };
 

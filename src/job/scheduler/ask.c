@@ -6,12 +6,15 @@
 #include "base/text/number.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #define AGAIN_NS (200 * NS_PER_MS)
+
+enum { OUT_OF_MEMORY = 125 }; /* Slurm's own "signal" */
 
 /* " NAME=value" of a line of scontrol -o; "" where there is none. Values of some keys have blanks:
  * those end where the next key begins. */
@@ -70,12 +73,73 @@ static const char *end_of(const char *text)
 	return "COMPLETING";
 }
 
+/* A value that is a word; "(null)" is none. */
+static void copy_word(char *to, size_t size, const char *text, const char *key)
+{
+	size_t n;
+	const char *value = value_of(text, key, &n);
+
+	if (n && *value != '(')
+		snprintf(to, size, "%.*s", (int)n, value);
+}
+
+/* A name has blanks, and ends where the next key begins. */
+static void copy_name(char *to, size_t size, const char *text)
+{
+	size_t n;
+	const char *name = value_of(text, "JobName", &n), *end = strstr(name, " UserId=");
+
+	if (n && end && end - name < INT_MAX)
+		snprintf(to, size, "%.*s", (int)(end - name), name);
+}
+
+/* "4G", "500M", "62.50G"; -1: "0", or none of these. */
+static int64_t bytes_of(const char *text, const char *key)
+{
+	static const char units[] = "KMGTP";
+	size_t n;
+	const char *p = value_of(text, key, &n), *end = p + n, *unit;
+	int64_t hundredths;
+
+	if (!n || !isdigit((unsigned char)*p) || !number_fixed(&p, 2, &hundredths))
+		return -1;
+	unit = p < end ? memchr(units, *p, sizeof units - 1) : NULL;
+	if (hundredths <= 0 || (p < end && (!unit || p + 1 < end)))
+		return -1;
+	p = unit ? unit : units + 1; /* mebibytes */
+	if (__builtin_mul_overflow(hundredths, (int64_t)1 << 10 * (p - units + 1), &hundredths))
+		return -1;
+	return hundredths / 100;
+}
+
+/* "3:0": exit code and signal. */
+static void take_exit(struct scheduler_answer *a, const char *text)
+{
+	size_t n;
+	const char *p = value_of(text, "ExitCode", &n);
+	int64_t code, signal;
+
+	if (!n || !number_i64(&p, &code) || *p++ != ':' || !number_i64(&p, &signal) || code < 0 ||
+	    code > 255 || signal < 0 || signal > 255)
+		return;
+	a->exit_code = code;
+	a->signal = signal;
+}
+
+static const struct scheduler_answer unknown = {
+	.time_limit_s = -1,
+	.node_memory_bytes = -1,
+	.cpu_memory_bytes = -1,
+	.exit_code = -1,
+	.signal = -1,
+};
+
 void scheduler_answer_job(struct scheduler_answer *a, const char *text)
 {
 	size_t n;
 	const char *value = value_of(text, "JobState", &n);
 
-	*a = (struct scheduler_answer){ .time_limit_s = -1 };
+	*a = unknown;
 	for (size_t i = 0; i < n && i + 1 < sizeof a->state; i++) {
 		if (!isupper((unsigned char)value[i]) && value[i] != '_')
 			break;
@@ -85,6 +149,12 @@ void scheduler_answer_job(struct scheduler_answer *a, const char *text)
 		snprintf(a->state, sizeof a->state, "%s", end_of(text));
 	value = value_of(text, "TimeLimit", &n);
 	a->time_limit_s = seconds_of(value, n);
+	copy_name(a->name, sizeof a->name, text);
+	copy_word(a->account, sizeof a->account, text, "Account");
+	copy_word(a->qos, sizeof a->qos, text, "QOS");
+	a->node_memory_bytes = bytes_of(text, "MinMemoryNode");
+	a->cpu_memory_bytes = bytes_of(text, "MinMemoryCPU");
+	take_exit(a, text);
 }
 
 static bool is_down(const char *state, size_t n)
@@ -148,6 +218,20 @@ static void ask_nodes(const struct batch_job *j, int64_t until_ns, struct schedu
 	bytes_free(&names);
 }
 
+/* An array is answered by a line of each element: that of this number, else the first. */
+static const char *line_of(const char *text, const char *id)
+{
+	size_t n;
+
+	for (const char *line = text; *line; line = number_next_line(line)) {
+		const char *value = value_of(line, "JobId", &n);
+
+		if (n == strlen(id) && !memcmp(value, id, n))
+			return line;
+	}
+	return text;
+}
+
 /* False: no answer in time. */
 static bool ask_job(const char *id, int64_t until_ns, struct scheduler_answer *a)
 {
@@ -155,23 +239,36 @@ static bool ask_job(const char *id, int64_t until_ns, struct scheduler_answer *a
 	bool answered = ask("job", id, until_ns, &x);
 
 	if (answered)
-		scheduler_answer_job(a, asking_text(&x));
+		scheduler_answer_job(a, line_of(asking_text(&x), id));
 	asking_end(&x, SIGKILL);
 	return answered;
 }
 
-bool scheduler_ask(const struct batch_job *j, int64_t patience_ns, struct scheduler_answer *a)
+/* What the state of a job will be that is over. */
+static void settle(struct scheduler_answer *a)
 {
-	int64_t until = clock_mono_ns() + patience_ns;
+	if (!strcmp(a->state, "COMPLETING") && a->exit_code >= 0)
+		snprintf(a->state, sizeof a->state, "%s",
+			 a->signal == OUT_OF_MEMORY  ? "OUT_OF_MEMORY"
+			 : a->exit_code || a->signal ? "FAILED"
+						     : "COMPLETED");
+}
+
+bool scheduler_ask(const struct batch_job *j, const struct scheduler_question *q,
+		   struct scheduler_answer *a)
+{
+	int64_t until = clock_mono_ns() + q->patience_ns;
 	const char *system = batch_job_system(j), *id = j->text[BATCH_RAW_ID];
 
-	*a = (struct scheduler_answer){ .time_limit_s = -1 };
+	*a = unknown;
 	if (!system || strcmp(system, "slurm") != 0 || !id)
 		return false;
 	/* Whether the script was killed is known when its node has reported it. */
-	while (ask_job(id, until, a) && !strcmp(a->state, "COMPLETING") &&
+	while (ask_job(id, until, a) && !q->is_over && !strcmp(a->state, "COMPLETING") &&
 	       clock_mono_ns() + AGAIN_NS < until)
 		nanosleep(&(struct timespec){ .tv_nsec = AGAIN_NS }, NULL);
+	if (q->is_over)
+		settle(a);
 	if (!strcmp(a->state, "NODE_FAIL"))
 		ask_nodes(j, until, a);
 	return a->state[0];

@@ -443,6 +443,16 @@ static bool is_a_step(const struct run *r)
 	return part && strcmp(part, "step") == 0;
 }
 
+/* What was recorded, or as the batch system says it. */
+static void take_end(struct summary *s, const double *v)
+{
+	bool is_known = v[SIGNAL] > 0 || !isnan(v[EXIT_CODE]);
+	double signal = v[is_known ? SIGNAL : SCHEDULER_SIGNAL];
+
+	s->signal = signal > 0 ? signal : NAN;
+	s->exit_code = isnan(s->signal) ? v[is_known ? EXIT_CODE : SCHEDULER_EXIT_CODE] : NAN;
+}
+
 static void fill_job(struct summary *s, const struct run *r, const struct node_figures *nodes)
 {
 	double v[FIGURES];
@@ -460,8 +470,7 @@ static void fill_job(struct summary *s, const struct run *r, const struct node_f
 	s->began_again = s->attempts_before != NULL;
 	s->survivors = run_find_text(r, 0, "job.survivors");
 	s->reduced = run_find_text(r, 0, "monitor.reduced");
-	s->signal = v[SIGNAL] > 0 ? v[SIGNAL] : NAN;
-	s->exit_code = isnan(s->signal) ? v[EXIT_CODE] : NAN;
+	take_end(s, v);
 	s->attributed_ratio = v[CPU] > 0 ? v[CPU_ATTRIBUTED] / v[CPU] : NAN;
 	s->cores_used_mean = v[WALL] > 0 ? v[CPU] / v[WALL] : NAN;
 	take_bounds(s, v);

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { GROUP_ROWS = 1 << 20, GROUP_BYTES = 16 << 20 };
 
@@ -167,6 +168,14 @@ static void describe_schema(struct parquet *p, struct thrift *t)
 	}
 }
 
+static void put_pair(struct thrift *t, const char *key, const void *value, size_t n)
+{
+	thrift_struct(t, 0);
+	thrift_text(t, 1, key);
+	thrift_binary(t, 2, value, n);
+	thrift_struct_end(t);
+}
+
 static void describe_metadata(struct parquet *p, struct thrift *t)
 {
 	struct bytes *json = &p->work.body;
@@ -174,11 +183,10 @@ static void describe_metadata(struct parquet *p, struct thrift *t)
 	bytes_reset(json);
 	columns_describe(json, p->schema);
 	t->out->failed |= json->failed;
-	thrift_list(t, 5, THRIFT_STRUCT, 1);
-	thrift_struct(t, 0);
-	thrift_text(t, 1, "sonde");
-	thrift_binary(t, 2, json->data, json->len);
-	thrift_struct_end(t);
+	thrift_list(t, 5, THRIFT_STRUCT, p->schema->summary ? 2 : 1);
+	put_pair(t, "sonde", json->data, json->len);
+	if (p->schema->summary)
+		put_pair(t, PARQUET_RUN_KEY, p->schema->summary, strlen(p->schema->summary));
 }
 
 static void describe_orders(struct parquet *p, struct thrift *t)

@@ -5,7 +5,18 @@
 
 /* ---- Thrift ---- */
 
-enum { TYPE_TRUE = 1, TYPE_FALSE = 2, TYPE_LIST = 9 };
+enum {
+	TYPE_TRUE = 1,
+	TYPE_FALSE = 2,
+	TYPE_BYTE = 3,
+	TYPE_I16 = 4,
+	TYPE_DOUBLE = 7,
+	TYPE_LIST = 9,
+	TYPE_SET = 10,
+	TYPE_MAP = 11,
+};
+
+enum { SKIP_DEPTH = 16, KEY_VALUE_FIELD = 5 };
 
 static void field(struct thrift *t, int id, unsigned type)
 {
@@ -92,6 +103,131 @@ void thrift_element_i32(struct thrift *t, int32_t v)
 void thrift_element_text(struct thrift *t, const char *text)
 {
 	put_binary(t, text, strlen(text));
+}
+
+/* ---- what others may have written ---- */
+
+/* The next field of a struct: its id goes on from *id. False at the struct's end. */
+static bool next_field(struct scan *s, int *id, unsigned *type)
+{
+	uint8_t head = scan_u8(s);
+
+	*type = head & 15;
+	if (s->bad || !*type)
+		return false;
+	*id = head >> 4 ? *id + (head >> 4) : (int16_t)scan_zigzag(s);
+	return !s->bad && *id <= INT16_MAX;
+}
+
+static void skip(struct scan *s, unsigned type, bool in_list, unsigned depth);
+
+static void skip_struct(struct scan *s, unsigned depth)
+{
+	unsigned type;
+	int id = 0;
+
+	while (next_field(s, &id, &type))
+		skip(s, type, false, depth);
+}
+
+/* How many elements, and their type. */
+static uint64_t list_head(struct scan *s, unsigned *of)
+{
+	uint8_t head = scan_u8(s);
+
+	*of = head & 15;
+	return head >> 4 == 15 ? scan_varint(s) : head >> 4;
+}
+
+static void skip_list(struct scan *s, unsigned depth)
+{
+	unsigned of;
+
+	for (uint64_t n = list_head(s, &of); n && !s->bad; n--)
+		skip(s, of, true, depth);
+}
+
+static void skip_map(struct scan *s, unsigned depth)
+{
+	uint64_t n = scan_varint(s);
+	unsigned of = n ? scan_u8(s) : 0;
+
+	for (; n && !s->bad; n--) {
+		skip(s, of >> 4, true, depth);
+		skip(s, of & 15, true, depth);
+	}
+}
+
+/* Each takes a byte at least, but for a bool in a field; what is nested too deep is bad. */
+static void skip(struct scan *s, unsigned type, bool in_list, unsigned depth)
+{
+	size_t n;
+
+	s->bad |= depth == SKIP_DEPTH;
+	if (s->bad)
+		return;
+	if (type == TYPE_TRUE || type == TYPE_FALSE)
+		scan_take(s, in_list);
+	else if (type == TYPE_BYTE)
+		scan_u8(s);
+	else if (type == TYPE_I16 || type == THRIFT_I32 || type == THRIFT_I64)
+		scan_varint(s);
+	else if (type == TYPE_DOUBLE)
+		scan_u64(s);
+	else if (type == THRIFT_BINARY)
+		scan_text(s, &n);
+	else if (type == TYPE_LIST || type == TYPE_SET)
+		skip_list(s, depth + 1);
+	else if (type == TYPE_MAP)
+		skip_map(s, depth + 1);
+	else if (type == THRIFT_STRUCT)
+		skip_struct(s, depth + 1);
+	else
+		s->bad = true;
+}
+
+/* A pair of key and value: the value if it is that key's, else NULL. */
+static const char *pair_value(struct scan *s, const char *key, size_t *len)
+{
+	const char *text[2] = { NULL, NULL };
+	size_t n[2] = { 0, 0 };
+	unsigned type;
+	int id = 0;
+
+	while (next_field(s, &id, &type))
+		if (type == THRIFT_BINARY && (id == 1 || id == 2))
+			text[id - 1] = scan_text(s, &n[id - 1]);
+		else
+			skip(s, type, false, 0);
+	if (!text[0] || n[0] != strlen(key) || memcmp(text[0], key, n[0]) != 0)
+		return NULL;
+	*len = n[1];
+	return text[1];
+}
+
+static const char *find_pair(struct scan *s, const char *key, size_t *len)
+{
+	const char *value = NULL;
+	unsigned of;
+
+	for (uint64_t n = list_head(s, &of); n && !value && !s->bad; n--)
+		value = pair_value(s, key, len);
+	return value;
+}
+
+const uint8_t *parquet_find_value(const uint8_t *footer, size_t n, const char *key, size_t *len)
+{
+	struct scan s = { .at = footer, .end = footer + n };
+	const char *value = NULL;
+	unsigned type;
+	int id = 0;
+
+	while (!value && next_field(&s, &id, &type))
+		if (id == KEY_VALUE_FIELD && type == TYPE_LIST)
+			value = find_pair(&s, key, len);
+		else
+			skip(&s, type, false, 0);
+	return s.bad ? NULL : (const uint8_t *)value;
 }
 
 /* ---- hybrid runs ---- */

@@ -21,6 +21,9 @@ enum parquet_encoding { PARQUET_PLAIN = 0, PARQUET_RLE = 3, PARQUET_RLE_DICTIONA
 enum parquet_page { PARQUET_DATA_PAGE = 0, PARQUET_DICTIONARY_PAGE = 2 };
 enum { PARQUET_OPTIONAL = 1, PARQUET_ZSTD = 6, PARQUET_UTF8 = 0 };
 
+/* Of the file's own key and value: the summary of the run (frame_schema.summary). */
+#define PARQUET_RUN_KEY "sonde_run"
+
 /* The compact protocol of Apache Thrift, as far as Parquet's metadata needs it. Fields of a struct
  * come in the order of their ids. Nothing is checked: what is wrong here is wrong in the program.
  */
@@ -47,6 +50,10 @@ void thrift_empty_struct(struct thrift *t, int id);
 void thrift_list(struct thrift *t, int id, enum thrift_type of, size_t n);
 void thrift_element_i32(struct thrift *t, int32_t v);
 void thrift_element_text(struct thrift *t, const char *text);
+
+/* The value of that key among a file's own, in the `n` bytes of its footer's metadata, which may be
+ * hostile: borrowed from them, *len long. NULL: there is none. */
+const uint8_t *parquet_find_value(const uint8_t *footer, size_t n, const char *key, size_t *len);
 
 /* Small numbers: runs of equal ones, and the others packed into their bits. */
 
