@@ -8,6 +8,7 @@
 #include "console/print.h"
 #include "console/say.h"
 #include "recording/join.h"
+#include "sampler/ranks.h"
 #include "session/find.h"
 #include "source/procfile.h"
 #include "waits/look.h"
@@ -207,6 +208,7 @@ static int look(const struct stacks_options *o, const struct targets *t)
 	while (!rc)
 		rc = look_go_on(&l, NS_PER_S, &e);
 	look_end(&l);
+	ranks_find(&w, &t->proc);
 	if (rc < 0) {
 		say("stacks: %s", e.text);
 		code = EXIT_FAILED;

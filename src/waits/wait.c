@@ -52,7 +52,7 @@ struct wait_thread *waits_add(struct waits *w)
 	if (!grown)
 		return NULL;
 	w->thread = grown;
-	grown[w->n] = (struct wait_thread){ 0 };
+	grown[w->n] = (struct wait_thread){ .rank = -1 };
 	return &grown[w->n++];
 }
 
@@ -99,6 +99,12 @@ void wait_put(struct json *j, const struct wait_thread *t)
 	json_object(j);
 	json_put_int(j, "pid", t->pid);
 	json_put_int(j, "tid", t->tid);
+	json_key(j, "rank");
+	if (t->rank >= 0)
+		json_int(j, t->rank);
+	else
+		json_null(j);
+	put_unless_empty(j, "node", t->node);
 	json_put_text(j, "process", t->process);
 	json_put_text(j, "thread", t->name);
 	json_put_text(j, "state", states[t->state]);
@@ -227,6 +233,9 @@ bool wait_take(struct wait_thread *t, const struct jsontree *object)
 
 	t->pid = take_pid(object, "pid");
 	t->tid = take_pid(object, "tid");
+	if (jsontree_number(object, "rank") >= 0)
+		t->rank = (int32_t)take_int(object, "rank");
+	take_text(t->node, sizeof t->node, object, "node");
 	take_text(t->process, sizeof t->process, object, "process");
 	take_text(t->name, sizeof t->name, object, "thread");
 	take_text(t->object, sizeof t->object, object, "object");
