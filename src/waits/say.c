@@ -278,18 +278,19 @@ static uint32_t threads_of(const struct waits *w, const char *process)
 /* "app (pid 12: 13, 14; pid 20)" */
 static void put_members(struct bytes *out, const struct waits *w, const struct keyed *k, uint32_t n)
 {
-	pid_t last = 0;
+	const struct wait_thread *last = NULL;
 
 	bytes_printf(out, "%s (", w->thread[k[0].thread].process);
 	for (uint32_t i = 0; i < n && i < NUMBERS_SHOWN; i++) {
 		const struct wait_thread *t = &w->thread[k[i].thread];
-		bool first = t->pid != last;
+		bool first = !last || t->pid != last->pid || strcmp(t->node, last->node) != 0;
 
 		if (first)
-			bytes_printf(out, "%spid %d", i ? "; " : "", (int)t->pid);
+			bytes_printf(out, "%s%s%spid %d", i ? "; " : "", t->node,
+				     t->node[0] ? " " : "", (int)t->pid);
 		if (t->tid != t->pid || (i + 1 < n && w->thread[k[i + 1].thread].pid == t->pid))
 			bytes_printf(out, "%s%d", first ? ": " : ", ", (int)t->tid);
-		last = t->pid;
+		last = t;
 	}
 	if (n > NUMBERS_SHOWN)
 		bytes_printf(out, " and %u more", n - NUMBERS_SHOWN);
@@ -485,10 +486,13 @@ static void put_roll(struct bytes *out, const struct waits *w,
 
 static void put_who(struct bytes *out, const struct wait_thread *t)
 {
-	if (t->tid == t->pid)
-		bytes_printf(out, "%s (pid %d)", t->process, (int)t->pid);
-	else
-		bytes_printf(out, "%s (pid %d, thread %d)", t->process, (int)t->pid, (int)t->tid);
+	bytes_printf(out, "%s (", t->process);
+	if (t->node[0])
+		bytes_printf(out, "%s ", t->node);
+	bytes_printf(out, "pid %d", (int)t->pid);
+	if (t->tid != t->pid)
+		bytes_printf(out, ", thread %d", (int)t->tid);
+	bytes_puts(out, ")");
 }
 
 static void put_cycle(struct bytes *out, const struct waits *w, const struct cycle *c)

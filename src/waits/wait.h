@@ -82,6 +82,8 @@ struct waits {
 void waits_free(struct waits *w);
 /* Room for one more, emptied; NULL: no memory. */
 struct wait_thread *waits_add(struct waits *w);
+/* The last one goes. */
+void waits_drop(struct waits *w);
 /* A frame more; the texts are copied. False: no memory, or too many. */
 bool wait_add_frame(struct wait_thread *t, const struct wait_frame *f);
 /* One who could end the wait; the same one is taken once, what does not fit opens the wait. */
