@@ -8,6 +8,8 @@
 #include "console/print.h"
 #include "console/say.h"
 #include "recording/join.h"
+#include "sampler/ranks.h"
+#include "session/elsewhere.h"
 #include "session/find.h"
 #include "source/procfile.h"
 #include "waits/look.h"
@@ -25,12 +27,21 @@ enum { LATE_NS = 1500 * 1000 * 1000 }; /* after it was first seen: another proce
 
 struct stacks_options {
 	bool json, only;
+	int64_t wait_ns;
 };
 
 static const struct option options[] = {
 	{ .name = "only",
 	  .help = "Look at this process only, not at its descendants.",
 	  OPTION_OFFSET(struct stacks_options, only) },
+	{ .name = "wait",
+	  .type = ARG_DURATION,
+	  .value = "TIME",
+	  .help = "Of a job on several nodes: wait so long for the recorders of the others. They "
+		  "look every five seconds whether they are asked; a network file system may "
+		  "show them that later.",
+	  .fallback = "20s",
+	  OPTION_OFFSET(struct stacks_options, wait_ns) },
 	{ .name = "json",
 	  .help = "Print all threads with all frames as JSON, schema sonde/stacks/1.",
 	  OPTION_OFFSET(struct stacks_options, json) },
@@ -38,7 +49,7 @@ static const struct option options[] = {
 
 static const struct example examples[] = {
 	{ "stacks 1234", "the threads of a process and of its descendants" },
-	{ "stacks sonde_1234", "those of a job on this node that is being recorded" },
+	{ "stacks sonde_1234", "those of a job that is being recorded, on all its nodes" },
 	{ "stacks --json 1234", "all frames, for programs" },
 };
 
@@ -46,6 +57,7 @@ struct targets {
 	struct root proc;
 	pid_t *pid;
 	uint32_t n;
+	struct elsewhere elsewhere;
 };
 
 static bool has(const struct targets *t, pid_t pid)
@@ -105,13 +117,16 @@ static void add_run(struct targets *t, const struct run *r)
 static int find_run(struct targets *t, int noperands, char **operands)
 {
 	struct choice c;
+	struct err e;
 	int code = choose_recording(&c, "stacks", "looking at the job of", noperands, operands);
 
 	if (code != EXIT_OK)
 		return code;
 	add_run(t, c.run);
-	if (!t->n) {
-		say("stacks: %s has no process that runs on this node", c.path);
+	if (elsewhere_ask(&t->elsewhere, c.run, c.path, &e))
+		say("stacks: %s", e.text);
+	if (!t->n && !t->elsewhere.n) {
+		say("stacks: %s has no process that runs", c.path);
 		code = EXIT_FAILED;
 	}
 	run_close(c.run);
@@ -177,6 +192,19 @@ static void put_cycles(struct json *j, const struct waits *w)
 	json_array_end(j);
 }
 
+/* null: no ranks, or no memory. */
+static void put_roll(struct json *j, const struct waits *w)
+{
+	struct rollcall r = { 0 };
+
+	json_key(j, "roll_call");
+	if (say_ranks(&r, w) && r.n)
+		rollcall_put(j, &r);
+	else
+		json_null(j);
+	rollcall_free(&r);
+}
+
 static int print_json(const struct waits *w)
 {
 	struct bytes b = { 0 };
@@ -192,22 +220,49 @@ static int print_json(const struct waits *w)
 		wait_put(&j, &w->thread[i]);
 	json_array_end(&j);
 	put_cycles(&j, w);
+	put_roll(&j, w);
 	json_object_end(&j);
 	bytes_puts(&b, "\n");
 	return print_bytes(&b);
 }
 
-static int look(const struct stacks_options *o, const struct targets *t)
+/* Those of this node. 0, or -errno with a sentence. */
+static int look_here(const struct targets *t, struct waits *w, struct err *e)
 {
 	struct look_state l;
-	struct waits w;
-	struct err e = { "" };
-	int code, rc = look_begin(&l, &w, t->pid, t->n, &e);
+	int rc = look_begin(&l, w, t->pid, t->n, e);
 
 	while (!rc)
-		rc = look_go_on(&l, NS_PER_S, &e);
+		rc = look_go_on(&l, NS_PER_S, e);
 	look_end(&l);
-	if (rc < 0) {
+	ranks_find(w, &t->proc);
+	return rc < 0 ? rc : 0;
+}
+
+static void look_elsewhere(const struct stacks_options *o, struct targets *t, struct waits *w)
+{
+	char here[WAIT_NODE] = "";
+
+	if (!t->elsewhere.n)
+		return;
+	gethostname(here, sizeof here - 1);
+	for (uint32_t i = 0; i < w->n; i++)
+		snprintf(w->thread[i].node, sizeof w->thread[i].node, "%s", here);
+	elsewhere_take(&t->elsewhere, w, o->wait_ns);
+	if (t->elsewhere.n)
+		say("stacks: %s%s did not answer within %.0f s", t->elsewhere.host[0],
+		    t->elsewhere.n > 1 ? " and others" : "", (double)o->wait_ns * 1e-9);
+}
+
+static int look(const struct stacks_options *o, struct targets *t)
+{
+	struct waits w = { .at_ns = clock_utc_ns() };
+	struct err e;
+	int code, bad = t->n ? look_here(t, &w, &e) : 0;
+
+	if (!bad)
+		look_elsewhere(o, t, &w);
+	if (bad) {
 		say("stacks: %s", e.text);
 		code = EXIT_FAILED;
 	} else if (!w.n) {
@@ -238,6 +293,7 @@ static int stacks_exec(const void *opts, int noperands, char **operands)
 		code = look(o, &t);
 	if (code != EXIT_OK && o->json)
 		print_error_json(stdout, "stacks");
+	elsewhere_end(&t.elsewhere);
 	root_close(&t.proc);
 	free(t.pid);
 	return code;

@@ -4,6 +4,7 @@
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/descriptors.h"
+#include "sampler/ranks.h"
 #include "source/program/waiting.h"
 #include "waits/look.h"
 #include "waits/say.h"
@@ -33,9 +34,35 @@ static void send_text(struct bytes *b, size_t most, char at)
 	bytes_free(b);
 }
 
+/* All of it or nothing: "" when there are no ranks. */
+static void put_ranks(struct bytes *out, const struct waits *w)
+{
+	struct rollcall r = { 0 };
+	struct json j = { .out = out };
+
+	if (say_ranks(&r, w) && rollcall_answered(&r))
+		rollcall_put(&j, &r);
+	rollcall_free(&r);
+	if (out->len >= HANG_RANKS)
+		bytes_reset(out);
+}
+
+static void say_all(struct waits *w, struct bytes *where, struct bytes *stacks, struct bytes *ranks)
+{
+	struct root proc;
+
+	if (!root_open(&proc, "/proc")) {
+		ranks_find(w, &proc);
+		root_close(&proc);
+	}
+	say_where(where, w);
+	say_waits(stacks, w);
+	put_ranks(ranks, w);
+}
+
 static _Noreturn void look(const pid_t *pids, size_t n)
 {
-	struct bytes where = { 0 }, stacks = { 0 };
+	struct bytes where = { 0 }, stacks = { 0 }, ranks = { 0 };
 	struct look_state l;
 	struct waits w;
 	struct err e;
@@ -44,12 +71,11 @@ static _Noreturn void look(const pid_t *pids, size_t n)
 	while (!rc)
 		rc = look_go_on(&l, NS_PER_S, &e);
 	look_end(&l);
-	if (w.n) {
-		say_where(&where, &w);
-		say_waits(&stacks, &w);
-	}
+	if (w.n)
+		say_all(&w, &where, &stacks, &ranks);
 	send_text(&where, HANG_WHERE, ';');
 	send_text(&stacks, HANG_STACKS, '\n');
+	send_text(&ranks, HANG_RANKS, '}');
 	_exit(EXIT_SUCCESS);
 }
 
@@ -132,18 +158,17 @@ static bool hang_look_take(struct hang_look *l, int64_t now_ns)
 	return true;
 }
 
-/* Of the last answer: "Deadlock: ..." or who is where, and all threads line by line; "": not known.
- */
-static const char *hang_look_where(const struct hang_look *l)
-{
-	return l->text;
-}
+enum hang_text { HANG_IN_SHORT, HANG_ALL, HANG_ROLL };
 
-static const char *hang_look_stacks(const struct hang_look *l)
+/* Of the last answer: "Deadlock: ..." or who is where, all threads line by line, and the roll call
+ * of ranks; "": not known. */
+static const char *hang_look_text(const struct hang_look *l, enum hang_text which)
 {
-	size_t first = strnlen(l->text, sizeof l->text);
+	const char *at = l->text, *end = l->text + l->len;
 
-	return first < l->len ? l->text + first + 1 : "";
+	for (int i = 0; i < (int)which && at < end; i++)
+		at += strlen(at) + 1;
+	return at < end ? at : "";
 }
 
 enum {
@@ -286,14 +311,23 @@ static void take_look(struct hang *h, int64_t now_ns)
 		h->looked_ns = h->asked_ns;
 }
 
+static void keep(const struct hang *h, struct sample *s, const char *stacks, const char *ranks)
+{
+	const char *roll = hang_look_text(&h->look, HANG_ROLL);
+
+	sample_meta_text(s, stacks, hang_look_text(&h->look, HANG_ALL));
+	if (*roll)
+		sample_meta_text(s, ranks, roll);
+}
+
 static void mark(struct hang *h, const char *evidence, struct sample *s)
 {
-	const char *where = hang_look_where(&h->look);
+	const char *where = hang_look_text(&h->look, HANG_IN_SHORT);
 
 	sample_mark(s, 0, s->mono_ns, "sonde.hang", *evidence ? evidence : "no process was left");
 	if (is_looked_at(h) && *where) {
 		sample_mark(s, 0, s->mono_ns, "sonde.hang.where", where);
-		sample_meta_text(s, "job.hang_stacks", hang_look_stacks(&h->look));
+		keep(h, s, "job.hang_stacks", "job.hang_ranks");
 	}
 	h->told = true;
 }
@@ -330,7 +364,7 @@ void hang_say_end(struct hang *h, struct sample *s)
 	const char *where;
 
 	take_look(h, s->mono_ns);
-	where = hang_look_where(&h->look);
+	where = hang_look_text(&h->look, HANG_IN_SHORT);
 	hang_look_stop(&h->look);
 	if (h->look.looks)
 		sample_meta_int(s, "monitor.hang_looks_cpu_ns", h->look.cpu_ns);
@@ -341,5 +375,5 @@ void hang_say_end(struct hang *h, struct sample *s)
 	if (!is_looked_at(h) || !*where)
 		return;
 	sample_meta_text(s, "job.silent_where", where);
-	sample_meta_text(s, "job.silent_stacks", hang_look_stacks(&h->look));
+	keep(h, s, "job.silent_stacks", "job.silent_ranks");
 }

@@ -24,7 +24,7 @@
  * A process of its own asks the helper and makes a text of what it says, so that the recorder
  * neither waits nor allocates. It is left behind when it takes too long.
  */
-enum { HANG_WHERE = 1000, HANG_STACKS = 6000 };
+enum { HANG_WHERE = 1000, HANG_STACKS = 6000, HANG_RANKS = 12000 };
 
 struct hang_look {
 	pid_t pid; /* 0: none is under way */
@@ -33,10 +33,11 @@ struct hang_look {
 	uint32_t looks; /* so far, */
 	int64_t cpu_ns; /* and what they used */
 	size_t coming_len, len;
-	/* Two texts that end in NUL: in short, and all. What comes takes its place when it is
-	 * whole.
+	/* Three texts that end in NUL: in short, all, and the roll call of ranks. What comes takes
+	 * its place when it is whole.
 	 */
-	char coming[HANG_WHERE + HANG_STACKS], text[HANG_WHERE + HANG_STACKS];
+	char coming[HANG_WHERE + HANG_STACKS + HANG_RANKS],
+		text[HANG_WHERE + HANG_STACKS + HANG_RANKS];
 };
 
 enum { HANG_EVIDENCE = 400 };

@@ -81,6 +81,8 @@ static void take(struct recorder *r, bool last)
 	const char *complaint = tree_complaint(r->sampler.tree);
 
 	sampler_take(&r->sampler, &r->figures, last);
+	if (!last)
+		asked_step(&r->asked, r->directory, r->sampler.tree, r->sampler.sample.mono_ns);
 	if (complaint[0] && !r->complained)
 		say(r, complaint);
 	r->complained |= complaint[0] != '\0';
@@ -511,6 +513,7 @@ static void finish(struct recorder *r)
 {
 	if (r->writer)
 		writer_abandon(r->writer);
+	asked_stop(&r->asked);
 	sampler_close(&r->sampler);
 	file_close(&r->timer);
 	file_close(&r->waiting);

@@ -9,6 +9,7 @@
 #define SONDE_SAMPLER_RECORDER_STATE_H
 
 #include "recording/writer.h"
+#include "sampler/asked.h"
 #include "sampler/recorder.h"
 #include "sampler/tree/exits.h"
 #include "sampler/tree/roster.h"
@@ -18,6 +19,7 @@
 struct recorder {
 	const struct recorder_options *o;
 	struct sampler sampler;
+	struct asked asked;
 	struct writer *writer;
 	struct roster *roster; /* launchers that share this recorder; NULL: it has one, or none */
 	const char *path;      /* of the directory */

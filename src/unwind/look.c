@@ -10,6 +10,7 @@
 #include "unwind/names.h"
 #include "unwind/pids.h"
 #include "unwind/python.h"
+#include "unwind/sample.h"
 #include "waits/look.h"
 #include "waits/memory.h"
 #include "waits/object.h"
@@ -22,7 +23,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -31,7 +31,7 @@ enum {
 	COPY_MAX = 1 << 20,
 	TURNS = 3, /* of a thread that moves */
 	CALL_TEXT = 256,
-	RUNS_NS = 20 * 1000 * 1000, /* in which one that has a core uses it */
+	SAMPLED_MAX = 1024, /* threads that run */
 };
 
 /* A thread as the first round saw it. */
@@ -148,10 +148,8 @@ static void unwind(struct look *l, struct seen *s)
 		 size <= COPY_MAX);
 }
 
-static void keep_stack(struct look *l, struct seen *s)
+static void keep_stack(struct seen *s, const struct stack *k)
 {
-	const struct stack *k = &l->blocked.stack;
-
 	s->is.stack = k->flags ? WAIT_STACK_CUT : WAIT_STACK_WHOLE;
 	s->place = k->n ? malloc(k->n * sizeof *s->place) : NULL;
 	if (!s->place)
@@ -224,7 +222,7 @@ static void look_at_stack(struct look *l, struct seen *s)
 		unwind(l, s);
 		read_python(l, s);
 		if (is_where_it_was(l, s)) {
-			keep_stack(l, s);
+			keep_stack(s, &l->blocked.stack);
 			keep_python(l, s);
 			return;
 		}
@@ -464,17 +462,48 @@ static bool tell_moved(struct look *l, struct bytes *out)
 	return ok && send_json(out);
 }
 
-/* Of those that want a core: who got one? */
+struct running {
+	struct look *look;
+	uint32_t seen[SAMPLE_THREADS]; /* which ones */
+	pid_t tid[SAMPLE_THREADS];
+	uint32_t n;
+};
+
+/* Python's frames are of another moment: of a thread that has them, they are all that is said. */
+static void take_running(void *of, uint32_t i, const struct record_sample *sample)
+{
+	struct running *r = of;
+	struct look *l = r->look;
+	struct seen *s = &l->seen[r->seen[i]];
+	struct space *space = spaces_get(&l->spaces, s->is.pid);
+
+	if (s->npython)
+		return;
+	if (!space->known)
+		spaces_learn(&l->spaces, space, clock_mono_ns());
+	sample_unwind(&(struct sample_place){ &l->modules, l->blocked.rows, space }, sample,
+		      &l->blocked.stack);
+	keep_stack(s, &l->blocked.stack);
+}
+
+/* Of those that want a core: who got one, and what did it do? */
 static void find_running(struct look *l)
 {
-	const struct timespec a_little = { .tv_nsec = RUNS_NS };
-	bool any = false;
+	struct running r = { .look = l };
+	uint32_t sampled = 0;
 
+	for (uint32_t i = 0; i <= l->nseen && sampled < SAMPLED_MAX; i++) {
+		if (r.n == SAMPLE_THREADS || (i == l->nseen && r.n)) {
+			sample_threads(r.tid, r.n, take_running, &r);
+			sampled += r.n;
+			r.n = 0;
+		}
+		if (i == l->nseen || l->seen[i].state != 'R')
+			continue;
+		r.seen[r.n] = i;
+		r.tid[r.n++] = l->seen[i].is.tid;
+	}
 	for (uint32_t i = 0; i < l->nseen; i++)
-		any |= l->seen[i].state == 'R';
-	if (any)
-		nanosleep(&a_little, NULL);
-	for (uint32_t i = 0; any && i < l->nseen; i++)
 		if (l->seen[i].state == 'R' && ran_ns(l, &l->seen[i]) != l->seen[i].ran_ns)
 			l->seen[i].is.state = WAIT_RUNS;
 }

@@ -17,6 +17,7 @@
 #include "unwind/profile.h"
 #include "unwind/records.h"
 #include "unwind/rounds.h"
+#include "unwind/sample.h"
 #include "unwind/watch.h"
 #include "unwind/work.h"
 
@@ -73,67 +74,9 @@ static bool is_left_out(const struct stacks_page *p, uint32_t pid)
 	return false;
 }
 
-/* Whose stack is walked, and what was copied of it. */
-struct walked {
-	struct unwinder *u;
-	struct space *space;
-	const struct stack_copy *stack;
-};
-
-static bool place_of(const void *of, uint64_t pc, struct place *place)
-{
-	const struct walked *w = of;
-	uint64_t start;
-
-	if (!walk_place(w->space, &w->u->modules, pc, place))
-		return false;
-	if (place->module == MODULE_JIT) {
-		place->function = w->space->jit ? jit_name(w->space->jit, pc, &start) : NULL;
-		place->address = place->function ? start : pc & ~UINT64_C(4095);
-	}
-	return true;
-}
-
-static enum step step_from(const void *of, const struct place *place, uint64_t pc,
-			   struct registers *r)
-{
-	const struct walked *w = of;
-	struct module *m = &w->u->modules.row[place->module];
-	const struct registers was = *r;
-	enum step step = STEP_LOST;
-
-	(void)pc;
-	work_on(m);
-	if (m->usable)
-		step = frame_step(w->u->rows, m, place->module, place->address, r, w->stack);
-	work_on(NULL);
-	if (step != STEP_LOST)
-		return step;
-	*r = was;
-	return frame_step_by_pointer(r, w->stack);
-}
-
-/* Innermost first, into u->stack; where nothing is known of it, it is a frame all the same. */
-static void unwind(struct unwinder *u, struct space *x, struct registers *r,
-		   const struct stack_copy *stack)
-{
-	const struct walked w = { u, x, stack };
-	struct stack *s = &u->stack;
-
-	walk(s, r, &(struct walker){ &w, place_of, step_from });
-	s->n += s->n == 0;
-}
-
 static void unwind_sample(struct unwinder *u, struct space *x, const struct record_sample *sample)
 {
-	struct registers r;
-
-	u->stack.n = 0;
-	u->stack.flags = FRAME_LOST_WAY;
-	if (!sample->has_registers)
-		return;
-	registers_of_sample(&r, sample->registers);
-	unwind(u, x, &r, &(struct stack_copy){ r.v[REG_SP], sample->stack, sample->stack_size });
+	sample_unwind(&(struct sample_place){ &u->modules, u->rows, x }, sample, &u->stack);
 }
 
 static bool is_old(const struct space *x, int64_t seconds)

@@ -77,15 +77,8 @@ static void take_thread(struct look_state *l, const struct jsontree *doc)
 {
 	struct wait_thread *t = waits_add(l->waits);
 
-	if (t && !wait_take(t, doc)) {
-		for (uint32_t i = 0; i < t->nframes; i++) {
-			free(t->frame[i].function);
-			free(t->frame[i].file);
-			free(t->frame[i].module);
-		}
-		free(t->frame);
-		l->waits->n--;
-	}
+	if (t && !wait_take(t, doc))
+		waits_drop(l->waits);
 }
 
 static void take_moved(const struct look_state *l, pid_t tid)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NUMBERS_SHOWN = 8, HOLDERS_SHOWN = 4, GROUPS_SHORTLY = 4, FRAMES_SHORTLY = 6 };
+enum { NUMBERS_SHOWN = 8, HOLDERS_SHOWN = 4, GROUPS_SHORTLY = 4, FRAMES_SHORTLY = 6, STEPS_MAX = 64 };
 
 static bool begins(const char *text, const char *with)
 {
@@ -122,6 +122,8 @@ static const char *plain(const struct wait_frame *f)
 {
 	const char *name = f->function;
 
+	if (begins(name, "PMPI_"))
+		return name + 1;
 	if (!is_of_libc(f))
 		return name;
 	if (begins(name, "__GI_"))
@@ -130,13 +132,22 @@ static const char *plain(const struct wait_frame *f)
 	return begins(name, "libc_") && name[5] ? name + 5 : name;
 }
 
-static void put_frame(struct bytes *out, const struct wait_frame *f)
+/* PMPI_Send and MPI_Send are one function; in Fortran mpi_send_. */
+static bool is_mpi(const struct wait_frame *f)
+{
+	const char *name = f->function ? f->function : "";
+
+	name += *name == 'P' || *name == 'p';
+	return begins(name, "MPI_") || begins(name, "mpi_");
+}
+
+static void put_frame(struct bytes *out, const struct wait_frame *f, bool lines)
 {
 	if (f->function)
 		bytes_puts(out, plain(f));
 	else
 		bytes_printf(out, "%s (no symbols)", f->module ? last_part(f->module) : "unknown");
-	if (f->file && f->line && !is_of_system(f) && !is_of_library(f))
+	if (lines && f->file && f->line && !is_of_system(f) && !is_of_library(f))
 		bytes_printf(out, " (%s:%u)", last_part(f->file), f->line);
 }
 
@@ -147,18 +158,47 @@ static bool is_nameless_too(const struct wait_frame *f, const struct wait_frame 
 	       !strcmp(f->module, before->module);
 }
 
-void say_stack(struct bytes *out, const struct wait_thread *t, uint32_t most)
+static bool is_same_module(const struct wait_frame *a, const struct wait_frame *b)
 {
-	uint32_t from = 0, to = t->nframes;
-	bool python = has_python(t);
-	size_t before = out->len;
+	return a->module && b->module && !strcmp(a->module, b->module);
+}
+
+/* The function of MPI that the program called, of those up to `to`; to: it is in none, or in one
+ * that called the program back. */
+static uint32_t call_of_mpi(const struct wait_thread *t, uint32_t to)
+{
+	uint32_t at = 0;
+
+	while (at < to && !is_mpi(&t->frame[at]))
+		at++;
+	while (at + 1 < to && is_mpi(&t->frame[at + 1]))
+		at++;
+	for (uint32_t i = 0; at + 1 < to && i < at; i++)
+		if (is_same_module(&t->frame[i], &t->frame[at + 1]))
+			return to;
+	return at;
+}
+
+/* Where the program's own code ends. */
+static uint32_t outermost(const struct wait_thread *t)
+{
+	uint32_t to = t->nframes;
 
 	while (to > 0 &&
 	       (is_beginning(&t->frame[to - 1]) ||
 		(to > 1 && !t->frame[to - 1].function && is_beginning(&t->frame[to - 2]))))
 		to--;
-	if (!to)
-		to = t->nframes;
+	return to ? to : t->nframes;
+}
+
+static void put_stack(struct bytes *out, const struct wait_thread *t, uint32_t most, bool lines)
+{
+	uint32_t to = outermost(t), from = call_of_mpi(t, to);
+	bool python = has_python(t);
+	size_t before = out->len;
+
+	if (from == to)
+		from = 0;
 	while (from + 1 < to && is_of_library(&t->frame[from + 1]))
 		from++;
 	for (uint32_t i = from, shown = 0; i < to; i++) {
@@ -170,10 +210,15 @@ void say_stack(struct bytes *out, const struct wait_thread *t, uint32_t most)
 			return;
 		}
 		bytes_puts(out, out->len > before ? " < " : "");
-		put_frame(out, &t->frame[i]);
+		put_frame(out, &t->frame[i], lines);
 	}
 	if (to && t->stack == WAIT_STACK_CUT)
 		bytes_puts(out, " < ?");
+}
+
+void say_stack(struct bytes *out, const struct wait_thread *t, uint32_t most)
+{
+	put_stack(out, t, most, true);
 }
 
 /* ---- groups ---- */
@@ -233,18 +278,19 @@ static uint32_t threads_of(const struct waits *w, const char *process)
 /* "app (pid 12: 13, 14; pid 20)" */
 static void put_members(struct bytes *out, const struct waits *w, const struct keyed *k, uint32_t n)
 {
-	pid_t last = 0;
+	const struct wait_thread *last = NULL;
 
 	bytes_printf(out, "%s (", w->thread[k[0].thread].process);
 	for (uint32_t i = 0; i < n && i < NUMBERS_SHOWN; i++) {
 		const struct wait_thread *t = &w->thread[k[i].thread];
-		bool first = t->pid != last;
+		bool first = !last || t->pid != last->pid || strcmp(t->node, last->node) != 0;
 
 		if (first)
-			bytes_printf(out, "%spid %d", i ? "; " : "", (int)t->pid);
+			bytes_printf(out, "%s%s%spid %d", i ? "; " : "", t->node,
+				     t->node[0] ? " " : "", (int)t->pid);
 		if (t->tid != t->pid || (i + 1 < n && w->thread[k[i + 1].thread].pid == t->pid))
 			bytes_printf(out, "%s%d", first ? ": " : ", ", (int)t->tid);
-		last = t->pid;
+		last = t;
 	}
 	if (n > NUMBERS_SHOWN)
 		bytes_printf(out, " and %u more", n - NUMBERS_SHOWN);
@@ -330,14 +376,123 @@ static void put_shortly(struct bytes *out, const struct waits *w, const struct k
 	free(g);
 }
 
+/* ---- ranks ---- */
+
+static const struct wait_thread *first_of(const struct waits *w, int32_t rank, pid_t pid, pid_t tid)
+{
+	for (uint32_t i = 0; i < w->n; i++) {
+		const struct wait_thread *t = &w->thread[i];
+
+		if (t->rank == rank && t->pid == pid && (!tid || t->tid == tid))
+			return t;
+	}
+	return NULL;
+}
+
+/* The one of its own rank that it waits for, as main waits for a thread of a pool; NULL: none. */
+static const struct wait_thread *next_of(const struct waits *w, const struct wait_thread *t)
+{
+	return t->state == WAIT_WAITS && t->nholders == 1
+		       ? first_of(w, t->rank, t->holder[0].pid, t->holder[0].tid)
+		       : NULL;
+}
+
+static const struct wait_thread *who_speaks(const struct waits *w, const struct wait_thread *t)
+{
+	const struct wait_thread *next;
+
+	for (int steps = 0; steps < STEPS_MAX && (next = next_of(w, t)); steps++)
+		t = next;
+	return t;
+}
+
+/* Whether it has a core at this moment is chance. */
+static void put_kind(struct bytes *out, const struct wait_thread *t)
+{
+	if (t->state == WAIT_RUNS || t->state == WAIT_READY)
+		bytes_puts(out, "runs or is ready to run");
+	else if (t->state == WAIT_WAITS)
+		bytes_puts(out, wait_kind_words(t->kind));
+	else
+		say_wait(out, t);
+}
+
+static bool add_to_roll(struct rollcall *r, const struct wait_thread *t)
+{
+	const char *text[ROLLCALL_TEXTS];
+	size_t at[ROLLCALL_TEXTS];
+	struct bytes b = { 0 };
+	uint32_t to = outermost(t);
+	bool mpi = call_of_mpi(t, to) < to, ok;
+
+	for (int i = 0; i < ROLLCALL_TEXTS; i++) {
+		at[i] = b.len;
+		if (i == ROLLCALL_PROCESS)
+			bytes_puts(&b, t->process);
+		else if (i == ROLLCALL_IN || i == ROLLCALL_FUNCTIONS)
+			put_stack(&b, t, FRAMES_SHORTLY, i == ROLLCALL_IN);
+		else if (i == ROLLCALL_WAIT && !mpi)
+			say_wait(&b, t);
+		else if (i == ROLLCALL_KIND && !mpi)
+			put_kind(&b, t);
+		bytes_u8(&b, 0);
+	}
+	for (int i = 0; !b.failed && i < ROLLCALL_TEXTS; i++)
+		text[i] = (const char *)b.data + at[i];
+	ok = !b.failed && rollcall_add(r, (uint32_t)t->rank, text);
+	bytes_free(&b);
+	return ok;
+}
+
+/* By rank; those of one in the order of the look, which has parents before children. */
+static int by_rank(const void *a, const void *b)
+{
+	const struct wait_thread *x = *(const struct wait_thread *const *)a,
+				 *y = *(const struct wait_thread *const *)b;
+
+	return x->rank != y->rank ? (x->rank < y->rank ? -1 : 1) : x < y ? -1 : x > y;
+}
+
+bool say_ranks(struct rollcall *out, const struct waits *w)
+{
+	const struct wait_thread **main = malloc((w->n + 1) * sizeof *main);
+	bool ok = main != NULL;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; ok && i < w->n; i++)
+		if (w->thread[i].rank >= 0 && w->thread[i].pid == w->thread[i].tid)
+			main[n++] = &w->thread[i];
+	if (n)
+		qsort(main, n, sizeof(const struct wait_thread *), by_rank);
+	for (uint32_t i = 0; ok && i < n; i++)
+		if (!i || main[i]->rank != main[i - 1]->rank)
+			ok = add_to_roll(out, who_speaks(w, main[i]));
+	out->ranks = w->ranks;
+	free(main);
+	return ok && rollcall_fold(out);
+}
+
+static void put_roll(struct bytes *out, const struct waits *w,
+		     void (*put)(struct bytes *, const struct rollcall *))
+{
+	struct rollcall r = { 0 };
+
+	if (say_ranks(&r, w))
+		put(out, &r);
+	rollcall_free(&r);
+}
+
 /* ---- cycles ---- */
 
 static void put_who(struct bytes *out, const struct wait_thread *t)
 {
-	if (t->tid == t->pid)
-		bytes_printf(out, "%s (pid %d)", t->process, (int)t->pid);
-	else
-		bytes_printf(out, "%s (pid %d, thread %d)", t->process, (int)t->pid, (int)t->tid);
+	bytes_printf(out, "%s (", t->process);
+	if (t->node[0])
+		bytes_printf(out, "%s ", t->node);
+	bytes_printf(out, "pid %d", (int)t->pid);
+	if (t->tid != t->pid)
+		bytes_printf(out, ", thread %d", (int)t->tid);
+	bytes_puts(out, ")");
 }
 
 static void put_cycle(struct bytes *out, const struct waits *w, const struct cycle *c)
@@ -395,6 +550,7 @@ void say_waits(struct bytes *out, const struct waits *w)
 	struct cycle cycle[CYCLES_MAX];
 	uint32_t n = cycles_find(w, cycle);
 
+	put_roll(out, w, rollcall_list);
 	if (k)
 		put_groups(out, w, k);
 	out->failed |= !k;
@@ -413,6 +569,8 @@ void say_where(struct bytes *out, const struct waits *w)
 	struct keyed *k;
 
 	say_cycle(out, w);
+	if (out->len == before)
+		put_roll(out, w, rollcall_say);
 	if (out->len > before)
 		return;
 	k = keys_of(w);

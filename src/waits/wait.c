@@ -28,18 +28,22 @@ const char *wait_state_name(enum wait_state s)
 	return states[s];
 }
 
+void waits_drop(struct waits *w)
+{
+	struct wait_thread *t = &w->thread[--w->n];
+
+	for (uint32_t k = 0; k < t->nframes; k++) {
+		free(t->frame[k].function);
+		free(t->frame[k].file);
+		free(t->frame[k].module);
+	}
+	free(t->frame);
+}
+
 void waits_free(struct waits *w)
 {
-	for (uint32_t i = 0; i < w->n; i++) {
-		struct wait_thread *t = &w->thread[i];
-
-		for (uint32_t k = 0; k < t->nframes; k++) {
-			free(t->frame[k].function);
-			free(t->frame[k].file);
-			free(t->frame[k].module);
-		}
-		free(t->frame);
-	}
+	while (w->n)
+		waits_drop(w);
 	free(w->thread);
 	*w = (struct waits){ 0 };
 }
@@ -52,7 +56,7 @@ struct wait_thread *waits_add(struct waits *w)
 	if (!grown)
 		return NULL;
 	w->thread = grown;
-	grown[w->n] = (struct wait_thread){ 0 };
+	grown[w->n] = (struct wait_thread){ .rank = -1 };
 	return &grown[w->n++];
 }
 
@@ -99,6 +103,12 @@ void wait_put(struct json *j, const struct wait_thread *t)
 	json_object(j);
 	json_put_int(j, "pid", t->pid);
 	json_put_int(j, "tid", t->tid);
+	json_key(j, "rank");
+	if (t->rank >= 0)
+		json_int(j, t->rank);
+	else
+		json_null(j);
+	put_unless_empty(j, "node", t->node);
 	json_put_text(j, "process", t->process);
 	json_put_text(j, "thread", t->name);
 	json_put_text(j, "state", states[t->state]);
@@ -227,6 +237,9 @@ bool wait_take(struct wait_thread *t, const struct jsontree *object)
 
 	t->pid = take_pid(object, "pid");
 	t->tid = take_pid(object, "tid");
+	if (jsontree_number(object, "rank") >= 0)
+		t->rank = (int32_t)take_int(object, "rank");
+	take_text(t->node, sizeof t->node, object, "node");
 	take_text(t->process, sizeof t->process, object, "process");
 	take_text(t->name, sizeof t->name, object, "thread");
 	take_text(t->object, sizeof t->object, object, "object");
@@ -248,46 +261,60 @@ enum mark { FREE, STUCK, ON_PATH, DONE };
 
 struct graph {
 	const struct waits *w;
-	uint32_t *by_pid; /* threads, sorted by process */
+	uint32_t *by_pid; /* threads, sorted by node and process */
 	uint8_t *mark;
 };
+
+/* Below 0, 0 or above, as this thread's process comes before that one of a node, or behind it. */
+static int compare_process(const struct wait_thread *t, const char *node, pid_t pid)
+{
+	int order = strcmp(t->node, node);
+
+	return order ? order : t->pid < pid ? -1 : t->pid > pid;
+}
 
 static int by_pid(const void *a, const void *b, void *arg)
 {
 	const struct waits *w = arg;
 	const struct wait_thread *x = &w->thread[*(const uint32_t *)a],
 				 *y = &w->thread[*(const uint32_t *)b];
+	int order = compare_process(x, y->node, y->pid);
 
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
+	if (order)
+		return order;
 	return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
+static const struct wait_thread *thread_at(const struct graph *g, uint32_t at)
+{
+	return &g->w->thread[g->by_pid[at]];
+}
+
 /* The first thread of a process in g->by_pid; w->n: there is none. */
-static uint32_t first_of(const struct graph *g, pid_t pid)
+static uint32_t first_of(const struct graph *g, const char *node, pid_t pid)
 {
 	uint32_t low = 0, high = g->w->n;
 
 	while (low < high) {
 		uint32_t mid = (low + high) / 2;
 
-		if (g->w->thread[g->by_pid[mid]].pid < pid)
+		if (compare_process(thread_at(g, mid), node, pid) < 0)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	return low < g->w->n && g->w->thread[g->by_pid[low]].pid == pid ? low : g->w->n;
+	return low < g->w->n && !compare_process(thread_at(g, low), node, pid) ? low : g->w->n;
 }
 
 /* The thread that this one waits for by h, if all that h may be are stuck; w->n: one is not. */
 static uint32_t stuck_behind(const struct graph *g, const struct wait_thread *t,
 			     const struct wait_holder *h)
 {
-	uint32_t at = first_of(g, h->pid), found = g->w->n;
+	uint32_t at = first_of(g, t->node, h->pid), found = g->w->n;
 
 	if (!h->tid && h->pid == t->pid) /* it might be a signal's handler */
 		return g->w->n;
-	for (; at < g->w->n && g->w->thread[g->by_pid[at]].pid == h->pid; at++) {
+	for (; at < g->w->n && !compare_process(thread_at(g, at), t->node, h->pid); at++) {
 		uint32_t i = g->by_pid[at];
 
 		if (h->tid && g->w->thread[i].tid != h->tid)

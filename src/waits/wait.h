@@ -20,7 +20,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { WAIT_NAME = 64, WAIT_OBJECT = 320, WAIT_HOLDERS = 16, WAIT_FRAMES = 256 };
+enum { WAIT_NAME = 64, WAIT_OBJECT = 320, WAIT_NODE = 64, WAIT_HOLDERS = 16, WAIT_FRAMES = 256 };
 
 enum wait_state {
 	WAIT_RUNS,    /* it had a core */
@@ -55,6 +55,8 @@ struct wait_frame {
 
 struct wait_thread {
 	pid_t pid, tid;
+	int32_t rank; /* of an MPI program or a job's step; -1: of none, or not asked */
+	char node[WAIT_NODE]; /* "": this one */
 	char process[WAIT_NAME], name[WAIT_NAME]; /* the first thread's name, and its own */
 	enum wait_state state;
 	enum wait_kind kind;
@@ -73,12 +75,15 @@ struct wait_thread {
 struct waits {
 	struct wait_thread *thread;
 	uint32_t n, cap;
-	int64_t at_ns; /* UTC */
+	int64_t at_ns;  /* UTC */
+	uint32_t ranks; /* as many as the launcher told; 0: not told */
 };
 
 void waits_free(struct waits *w);
 /* Room for one more, emptied; NULL: no memory. */
 struct wait_thread *waits_add(struct waits *w);
+/* The last one goes. */
+void waits_drop(struct waits *w);
 /* A frame more; the texts are copied. False: no memory, or too many. */
 bool wait_add_frame(struct wait_thread *t, const struct wait_frame *f);
 /* One who could end the wait; the same one is taken once, what does not fit opens the wait. */

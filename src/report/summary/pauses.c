@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pauses.c - when the job got nowhere: hangs that a watch saw, and what it waited for while it did
  * little. */
+#include "core/stacks/rollcall.h"
 #include "core/stacks/stall.h"
 #include "report/summary/parts.h"
 
@@ -45,13 +46,36 @@ static void advise(char out[STORY_WHERE], const char *evidence, const char *wher
 			 full_stop(where), advice);
 }
 
+/* The roll call of all nodes' ranks in place of one node's sentence; a deadlock says more. NULL, or
+ * `where`: there is none. */
+static const char *call_roll(const struct run *r, const char *key, const char *where,
+			     struct bytes *room)
+{
+	struct rollcall all = { 0 };
+	uint32_t nodes = 0;
+
+	for (uint32_t i = 1; i < r->nnodes; i++) {
+		const char *text = run_find_text(r, i, key);
+
+		nodes += text && rollcall_take(&all, text);
+	}
+	if (nodes && !(where && !strncmp(where, "Deadlock", 8)) && rollcall_fold(&all)) {
+		rollcall_say(room, &all);
+		bytes_u8(room, 0);
+		where = room->failed || room->len < 2 ? where : (const char *)room->data;
+	}
+	rollcall_free(&all);
+	return where;
+}
+
 struct hanging {
 	double from_s;
 	const char *evidence, *where;
 };
 
-static void tell(struct story *y, const struct hanging *h, double to_s)
+static void tell(struct story *y, const struct run *r, const struct hanging *h, double to_s)
 {
+	struct bytes room = { 0 };
 	double from_s = h->from_s;
 	const char *evidence = h->evidence;
 
@@ -63,7 +87,8 @@ static void tell(struct story *y, const struct hanging *h, double to_s)
 	snprintf(y->hang_evidence, sizeof y->hang_evidence, "%s", evidence ? evidence : "");
 	if (evidence && strlen(evidence) >= sizeof y->hang_evidence)
 		cut_at_process(y->hang_evidence);
-	advise(y->hang_advice, evidence, h->where);
+	advise(y->hang_advice, evidence, call_roll(r, "job.hang_ranks", h->where, &room));
+	bytes_free(&room);
 }
 
 /* Marks are in the order of time within a node. A hang is marked when it has lasted so long. */
@@ -83,18 +108,20 @@ static void tell_node(struct story *y, const struct run *r, uint32_t node, doubl
 		} else if (strcmp(m->name, "sonde.hang.where") == 0) {
 			h.where = m->message;
 		} else if (strcmp(m->name, "sonde.progress") == 0 && !isnan(h.from_s)) {
-			tell(y, &h, at);
+			tell(y, r, &h, at);
 			h = (struct hanging){ .from_s = NAN };
 		}
 	}
 	if (!isnan(h.from_s))
-		tell(y, &h, run_seconds(r, node, r->nodes[node].last_ns));
+		tell(y, r, &h, run_seconds(r, node, r->nodes[node].last_ns));
 }
 
 /* The job was silent at its end when all of its nodes were; the one that was for longest says what
  * it waited for. */
 static void tell_silence(struct story *y, const struct run *r, double wall_s)
 {
+	const char *where = NULL;
+	struct bytes room = { 0 };
 	double least = INFINITY, most = 0;
 
 	for (uint32_t i = 1; i < r->nnodes; i++) {
@@ -110,8 +137,12 @@ static void tell_silence(struct story *y, const struct run *r, double wall_s)
 		snprintf(y->silent_in, sizeof y->silent_in, "%s", in);
 		if (strlen(in) >= sizeof y->silent_in)
 			cut_at_process(y->silent_in);
-		advise(y->silent_advice, y->silent_in, run_find_text(r, i, "job.silent_where"));
+		where = run_find_text(r, i, "job.silent_where");
 	}
+	if (most > 0)
+		advise(y->silent_advice, y->silent_in,
+		       call_roll(r, "job.silent_ranks", where, &room));
+	bytes_free(&room);
 	if (most > 0 && least > 0)
 		y->silent_s = fmin(least, wall_s);
 }
