@@ -19,7 +19,7 @@
 
 enum {
 	LONG_NS = 1000000,  /* a call as long is a span, too */
-	WORDS = 12,         /* arguments of a call at most */
+	WORDS = 14,         /* arguments of a call at most: Fortran's MPI_Sendrecv has 13 */
 	COMMS = 8,          /* that a thread knows at a time */
 	ERROR_OTHER = 16,   /* MPI_ERR_OTHER or its neighbour: not success */
 	STATUS_BYTES = 256, /* more than any MPI_Status */
@@ -30,7 +30,8 @@ enum {
 };
 
 typedef intptr_t word;
-typedef int (*function)(word, word, word, word, word, word, word, word, word, word, word, word);
+typedef int (*function)(word, word, word, word, word, word, word, word, word, word, word, word, word,
+			word);
 
 enum call {
 #define CALL(name, lower, shape) CALL_##name,
@@ -108,7 +109,10 @@ static struct {
 	word (*comm_f2c)(int comm); /* NULL: handles of C and of Fortran are the same */
 	word (*type_f2c)(int type);
 	word world;
-	word in_place, status_ignore; /* Fortran's; 0: not known */
+	/* Fortran's: an object of Open MPI, what points to one of MPICH; NULL: not known */
+	struct constant {
+		void *object, **pointer;
+	} in_place, status_ignore;
 } library;
 
 static struct ring_mpi *shared; /* NULL: nobody records */
@@ -190,17 +194,25 @@ static word find_world(void)
 
 	if (open_mpi)
 		return (word)open_mpi;
-	return find("MPI_Abi_get_version") && !find("MPIR_F_STATUS_IGNORE") ? ABI_WORLD
+	return find("MPI_Abi_get_version") && !find("MPIR_Err_create_code") ? ABI_WORLD
 									     : MPICH_WORLD;
 }
 
-/* Open MPI's is an object, MPICH has a pointer to it. */
-static word find_constant(const char *open_mpi, const char *mpich)
+static struct constant find_constant(const char *open_mpi, const char *mpich)
 {
-	void *found = find_object(open_mpi);
-	void *const *pointer = found ? NULL : find_object(mpich);
+	struct constant c = { .object = find_object(open_mpi) };
 
-	return pointer ? (word)*pointer : (word)found;
+	if (!c.object)
+		c.pointer = find_object(mpich);
+	return c;
+}
+
+/* What MPICH's points to is there with the first call of Fortran. */
+static bool is_constant(const struct constant *c, word w)
+{
+	void *object = c->pointer ? *c->pointer : c->object;
+
+	return object && (word)object == w;
 }
 
 /* As a function, of which C has no conversion. */
@@ -231,7 +243,7 @@ static void look_for_library(void)
 		FIND(type_f2c, "PMPI_Type_f2c");
 	}
 	library.in_place = find_constant("mpi_fortran_in_place_", "MPIR_F_MPI_IN_PLACE");
-	library.status_ignore = find_constant("mpi_fortran_status_ignore_", "MPIR_F_STATUS_IGNORE");
+	library.status_ignore = find_constant("mpi_fortran_status_ignore_", "MPI_F_STATUS_IGNORE");
 }
 
 static void name_of(enum language language, enum call k, const char *prefix, char out[64])
@@ -378,7 +390,7 @@ static uint64_t array_bytes(const word *w, const struct shape *s, const struct c
 
 static bool is_in_place(word buffer)
 {
-	return buffer == 1 || buffer == -1 || (library.in_place && buffer == library.in_place);
+	return buffer == 1 || buffer == -1 || is_constant(&library.in_place, buffer);
 }
 
 /* What it hands over, or what a root gives it. c: NULL where it has no communicator. */
@@ -578,7 +590,8 @@ static bool is_init(enum call k)
 
 static int pass(function f, const word *w)
 {
-	return f(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11]);
+	return f(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11],
+		 w[12], w[13]);
 }
 
 /* What was received is in its status: a program that does not want one gets one of ours. */
@@ -587,7 +600,7 @@ static void want_status(const struct shape *s, word *w, enum language language, 
 	word *status = &w[s->status - 1];
 
 	if (language == LANGUAGE_C ? (uintptr_t)*status < SMALL
-				   : library.status_ignore && *status == library.status_ignore)
+				   : is_constant(&library.status_ignore, *status))
 		*status = (word)ours;
 }
 
@@ -643,8 +656,8 @@ static int call(enum call k, word *w, enum language language)
 	return rc;
 }
 
-#define TAKEN  word a, word b, word c, word d, word e, word f, word g, word h, word i, word j, word m, word n
-#define GIVEN  (word[WORDS]){ a, b, c, d, e, f, g, h, i, j, m, n }
+#define TAKEN  word a, word b, word c, word d, word e, word f, word g, word h, word i, word j, word k, word l, word m, word n
+#define GIVEN  (word[WORDS]){ a, b, c, d, e, f, g, h, i, j, k, l, m, n }
 #define PUBLIC __attribute__((visibility("default")))
 
 #define CALL(name, lower, shape)                                                                   \

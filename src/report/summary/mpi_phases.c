@@ -30,6 +30,7 @@ struct curves {
 	struct curve *curve;
 	uint32_t n, every; /* each so many rows are kept, and the last */
 	uint32_t *of;      /* [nseries] 1 + which; 0: none */
+	int64_t *row_ns;   /* [nnodes] of the last row so far */
 	uint8_t *wanted;
 };
 
@@ -51,7 +52,7 @@ static int curve_put(struct curve *c, int64_t at_ns, double value)
 	return 0;
 }
 
-/* How much it rose between two instants. clear: whether they are much further apart than samples. */
+/* Its value at an instant; how far apart the samples around it are. */
 static double curve_at(const struct curve *c, int64_t at_ns, int64_t *apart_ns)
 {
 	uint32_t low = 0, high = c->n;
@@ -80,6 +81,7 @@ static void curves_free(struct curves *x)
 	}
 	free(x->curve);
 	free(x->of);
+	free(x->row_ns);
 	free(x->wanted);
 }
 
@@ -133,6 +135,13 @@ static int curves_choose(struct curves *x, const struct run *r, const struct mpi
 	return rc;
 }
 
+/* What is seen first with a row was 0 with the row before. */
+static void curve_start(struct curve *c, int64_t before_ns, int64_t now_ns)
+{
+	if (before_ns > c->at_ns[0] && before_ns < now_ns)
+		c->at_ns[0] = before_ns;
+}
+
 static int column_take(struct curves *x, const struct run *r, const struct chunk *c,
 		       const struct chunk_column *column)
 {
@@ -140,9 +149,13 @@ static int column_take(struct curves *x, const struct run *r, const struct chunk
 	const struct metric *m = &r->metrics[r->series[column->series].metric].row;
 	int rc = 0;
 
-	for (uint32_t i = 0; i < c->nrows && !rc; i++)
-		if (column->present[i] && to->seen++ % x->every == 0)
-			rc = curve_put(to, c->mono_ns[i], metric_value(m, column->value[i]));
+	for (uint32_t i = 0; i < c->nrows && !rc; i++) {
+		if (!column->present[i] || to->seen++ % x->every)
+			continue;
+		if (to->n == 1)
+			curve_start(to, i ? c->mono_ns[i - 1] : x->row_ns[c->node], c->mono_ns[i]);
+		rc = curve_put(to, c->mono_ns[i], metric_value(m, column->value[i]));
+	}
 	return rc;
 }
 
@@ -156,6 +169,8 @@ static int curves_read(struct curves *x, struct run *r, struct err *e)
 		for (uint32_t i = 0; i < c.ncolumns && !rc; i++)
 			if (x->of[c.column[i].series])
 				rc = column_take(x, r, &c, &c.column[i]);
+		if (c.nrows)
+			x->row_ns[c.node] = c.mono_ns[c.nrows - 1];
 	}
 	return rc;
 }
@@ -177,8 +192,9 @@ static int curves_make(struct curves *x, const struct mpi *m, struct run *r, str
 
 	x->curve = calloc(2 * (size_t)m->nranks + m->ncalls + 1, sizeof *x->curve);
 	x->of = calloc((size_t)r->nseries + 1, sizeof *x->of);
+	x->row_ns = calloc((size_t)r->nnodes + 1, sizeof *x->row_ns);
 	x->wanted = calloc((size_t)r->nseries + 1, 1);
-	if (at && x->curve && x->of && x->wanted) {
+	if (at && x->curve && x->of && x->row_ns && x->wanted) {
 		instances_find(m, at);
 		rc = curves_choose(x, r, m, at);
 	}

@@ -138,7 +138,7 @@ static void rank_put(struct span_reader *r, struct sample *s, const struct ring_
 {
 	struct mpi_reading *m = &r->mpi;
 	int64_t now_ns = m->alive_ns && m->alive_ns < s->mono_ns ? m->alive_ns : s->mono_ns;
-	int64_t until_ns = x->ended_ns > 0 && x->ended_ns < now_ns ? x->ended_ns : now_ns;
+	int64_t until_ns = x->ended_ns > 0 && x->ended_ns < s->mono_ns ? x->ended_ns : now_ns;
 	int64_t elapsed = until_ns - x->began_ns, inside = x->inside_ns;
 
 	if (x->open_ns >= x->began_ns && x->open_ns < until_ns)
