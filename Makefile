@@ -69,6 +69,7 @@ iterator.object := $(BUILD)/gen/iterator.o
 nothing.link := $(if $(SANITIZE),,$(if $(wildcard $(shell $(CC) -print-file-name=libc.a)),-static))
 $(BUILD)/obj/indicator/%.o: CPPFLAGS += $(if $(nothing.link),-DNOTHING_IS_STATIC)
 HELPERDIR   := $(BUILD)/libexec/sonde
+INJECT      := $(HELPERDIR)/libsonde_inject.so
 # RELEASE=1: programs for any Linux, which `./dev release` packs. They are static, except helpers that load libraries of the machine or
 # whose library has no static form: release/start.c starts these with libraries that come with them.
 BUNDLED     := database draw http indicator nvml serve unwind
@@ -86,7 +87,7 @@ LEFTOUT     := $(foreach h,$(HELPERS),$(if $($(h).needs),$(shell { $(PKG_CONFIG)
 HELPEROBJ   := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard $(patsubst %,src/%/*.c,$(filter-out $(LEFTOUT),$(HELPERS)))))
 HELPERPROG  := $(patsubst %,$(HELPERDIR)/sonde-%,$(filter-out $(LEFTOUT),$(HELPERS)))
 
-SRC  := $(filter-out $(wildcard $(HELPERS:%=src/%/*.c) $(HELPERS:%=src/%/*/*.c)),$(wildcard src/*/*.c src/*/*/*.c))
+SRC  := $(filter-out $(wildcard $(HELPERS:%=src/%/*.c) $(HELPERS:%=src/%/*/*.c) src/inject/*.c),$(wildcard src/*/*.c src/*/*/*.c))
 OBJ  := $(SRC:src/%.c=$(BUILD)/obj/%.o)
 DEFS := $(wildcard src/*.def)
 
@@ -95,7 +96,7 @@ Q := $(if $(V),,@)
 , := ,
 SAY = $(if $(V),@:,@echo "  $1 $(@:$(BUILD)/%=%)")
 
-all: $(BUILD)/sonde $(BUILD)/libsonde.a $(BUILD)/libsonde.so.0 $(BUILD)/docs.stamp $(BUILD)/library.stamp
+all: $(BUILD)/sonde $(BUILD)/libsonde.a $(BUILD)/libsonde.so.0 $(INJECT) $(BUILD)/docs.stamp $(BUILD)/library.stamp
 	@$(foreach h,$(LEFTOUT),echo 'make: the helper sonde-$h is left out: pkg-config does not know $($h.needs)$(if $($h.missing), $($h.missing)) (on Debian, ./dev deps$(if $($h.missing), check) installs what it needs)' >&2;) :
 
 # A file that is made may also be asked for by its full name.
@@ -210,7 +211,7 @@ $(BUILD)/start: release/start.c Makefile
 	$(Q)$(or $(MUSLCC),$(CC)) -D_GNU_SOURCE $(CFLAGS) $(LDFLAGS) -static -o $@ $<
 
 # The public library: what reads recordings, and the few sources that are sampled in the process; only sonde_* is visible.
-LIBSOURCES := cpu cpulist memory storage/disk network core interrupts device kept sysfs program/spans program/spans_counters
+LIBSOURCES := cpu cpulist memory storage/disk network core interrupts device kept sysfs program/spans program/spans_counters program/mpi
 LIBOBJ := $(filter $(BUILD)/obj/base/% $(BUILD)/obj/core/% $(BUILD)/obj/recording/% $(BUILD)/obj/lib/% \
             $(LIBSOURCES:%=$(BUILD)/obj/source/%.o),$(OBJ))
 $(BUILD)/libsonde.a: $(LIBOBJ)
@@ -232,6 +233,14 @@ $(BUILD)/oldlibc/libc.so: release/oldlibc.py
 endif
 $(BUILD)/libsonde.so.0: $(LIBOBJ) $(LIBOTHER)
 	$(CC) $(LDFLAGS) -shared -Wl,-soname,libsonde.so.0 -Wl,-z,defs,-z,nodelete -pthread -o $@ $^ $(LIBLINK)
+
+# What `run --annotations` loads into the job's programs: libc is all that it needs, and a program's own libsonde is not its.
+INJECTOBJ := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard src/inject/*.c)) $(addprefix $(BUILD)/obj/,lib/span.o lib/span_make.o lib/span_names.o base/unnamed.o base/clock.o)
+INJECTLINK := $(if $(RELEASE),$(filter-out $(ZSTD),$(LIBLINK)),-ldl)
+$(INJECT): $(INJECTOBJ) $(LIBOTHER) src/inject/exported.map
+	@mkdir -p $(@D)
+	$(call SAY,LD)
+	$(Q)$(CC) $(LDFLAGS) -shared -Wl,-soname,libsonde_inject.so -Wl,-z,defs,-z,nodelete -Wl,--version-script,src/inject/exported.map -pthread -o $@ $(INJECTOBJ) $(LIBOTHER) $(INJECTLINK)
 
 # Man pages and completions come from the option tables.
 $(BUILD)/docs.stamp: $(BUILD)/sonde
@@ -340,7 +349,7 @@ install: all
 		$(DESTDIR)$(datadir)/zsh/site-functions $(DESTDIR)$(datadir)/fish/vendor_completions.d
 	install -m 755 $(BUILD)/sonde $(DESTDIR)$(bindir)/sonde
 	ln -sf sonde $(DESTDIR)$(bindir)/perfmon
-	install -m 755 $(HELPERPROG) $(DESTDIR)$(libexecdir)
+	install -m 755 $(HELPERPROG) $(INJECT) $(DESTDIR)$(libexecdir)
 	install -m 644 $(HELPERDIR)/version $(DESTDIR)$(libexecdir)
 	install -m 644 $(BUILD)/libsonde.a $(DESTDIR)$(libdir)/libsonde.a
 	install -m 755 $(BUILD)/libsonde.so.0 $(DESTDIR)$(libdir)/libsonde.so.0

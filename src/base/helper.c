@@ -31,7 +31,7 @@ static bool is_program(const char *path)
 
 static bool try_below(const char *dir, const char *name, char *path, size_t size)
 {
-	int n = snprintf(path, size, "%s/sonde-%s", dir, name);
+	int n = snprintf(path, size, "%s/%s%s", dir, strchr(name, '.') ? "" : "sonde-", name);
 
 	return n > 0 && (size_t)n < size && is_program(path);
 }
@@ -57,7 +57,7 @@ static int find(const char *name, char *path, size_t size)
 	const char *set = getenv("SONDE_LIBEXEC");
 	char dir[PATH_MAX];
 
-	if (!*name || name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")])
+	if (!*name || name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.")] || name[0] == '.')
 		return -ENOENT;
 	if (set && *set)
 		return try_below(set, name, path, size) ? 0 : -ENOENT;
@@ -86,14 +86,10 @@ static void version_beside(const char *path, char *version, size_t size)
 	version[strspn(version, "0123456789.abcdefghijklmnopqrstuvwxyz+~-")] = '\0';
 }
 
-int helper_find(const char *name, const char *packages, char *path, size_t size, struct err *e)
+static int check_version(const char *path, struct err *e)
 {
 	char version[32];
 
-	if (find(name, path, size))
-		return err_set(e, -ENOENT, "the helper sonde-%s is not installed%s%s", name,
-			       packages ? "; Sonde makes it when it is built with Debian's " : "",
-			       packages ? packages : "");
 	version_beside(path, version, sizeof version);
 	if (!*version || !strcmp(version, SONDE_VERSION))
 		return 0;
@@ -101,6 +97,22 @@ int helper_find(const char *name, const char *packages, char *path, size_t size,
 		       "the helper %s is of Sonde %s, and this is Sonde " SONDE_VERSION
 		       "; install both from one release",
 		       path, version);
+}
+
+int helper_find(const char *name, const char *packages, char *path, size_t size, struct err *e)
+{
+	if (strchr(name, '.') || find(name, path, size))
+		return err_set(e, -ENOENT, "the helper sonde-%s is not installed%s%s", name,
+			       packages ? "; Sonde makes it when it is built with Debian's " : "",
+			       packages ? packages : "");
+	return check_version(path, e);
+}
+
+int helper_library(const char *name, char *path, size_t size, struct err *e)
+{
+	if (find(name, path, size))
+		return err_set(e, -ENOENT, "%s is not installed beside the helpers of Sonde", name);
+	return check_version(path, e);
 }
 
 int helper_exec(const char *name, char **argv, struct err *e)

@@ -18,6 +18,8 @@
  * plain word), -ESTALE when the file `version` beside it names another version than this one's.
  * packages: Debian's that it is built with, or NULL. */
 int helper_find(const char *name, const char *packages, char *path, size_t size, struct err *e);
+/* Likewise a library that lies there. */
+int helper_library(const char *name, char *path, size_t size, struct err *e);
 /* Become the helper with argv (argv[0] is replaced). Returns only on failure: -ENOENT when there is
  * none (e stays empty), else -errno with a sentence. */
 int helper_exec(const char *name, char **argv, struct err *e);

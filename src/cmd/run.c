@@ -10,6 +10,7 @@
 #include "job/said.h"
 #include "job/words.h"
 #include "sampler/tree/reading.h"
+#include "session/annotations.h"
 #include "session/followers.h"
 #include "session/recording.h"
 #include "session/shared.h"
@@ -139,6 +140,13 @@ _Static_assert(offsetof(struct run_options, recording) == 0, "RECORDING_OPTIONS"
 
 static const struct option options[] = {
 	RECORDING_OPTIONS,
+	{ .name = "annotations",
+	  .type = ARG_TEXT,
+	  .value = "KIND,...",
+	  .help = "Record what the job's programs say of themselves through a library that they "
+		  "load: mpi (each rank's calls of MPI: time, bytes, efficiencies). It sets "
+		  "LD_PRELOAD for CMD, in front of what is there.",
+	  OPTION_OFFSET(struct recording_options, annotations) },
 	{ .name = "no-env",
 	  .type = ARG_FLAG,
 	  .help = "Do not record the command's environment. By default it is recorded, with "
@@ -399,6 +407,19 @@ static void listen_to(struct said *x, struct shared *told)
 	told->spans = x->spans.path;
 }
 
+/* What the command starts loads what hands over its marks; what comes behind it does not. */
+static int launch(const struct launch *l, const char *annotations, struct launch_end *end,
+		  struct err *e)
+{
+	struct annotations before = { 0 };
+	int code;
+
+	annotations_export(&before, annotations, l->argv[0]);
+	code = launch_command(l, end, e);
+	annotations_undo(&before);
+	return code;
+}
+
 static int run(const void *given, int n, char **argv)
 {
 	const struct run_options *o = given;
@@ -424,6 +445,8 @@ static int run(const void *given, int n, char **argv)
 	code = program_check(argv);
 	if (code)
 		return code;
+	if (o->recording.annotations && !annotations_check(o->recording.annotations))
+		return LAUNCH_FAILED;
 	logs = logs_to_follow(o);
 	if (!logs || !recording_plan(&plan, &o->recording))
 		return LAUNCH_FAILED;
@@ -441,7 +464,7 @@ static int run(const void *given, int n, char **argv)
 	find_recorder(&l, &shared, (enum node_recorder)o->node_recorder, &line);
 	if (!l.share)
 		said_taken(&said);
-	code = launch_command(&l, &end, &e);
+	code = launch(&l, o->recording.annotations, &end, &e);
 	progressline_end(&line);
 	said_remove(&said);
 	conclude(o, &plan, &l, &end);

@@ -6,6 +6,7 @@
 #include "report/machine.h"
 #include "report/page/page_events.h"
 #include "report/phases/span_totals.h"
+#include "report/summary/mpi.h"
 #include "report/summary/code.h"
 #include "report/summary/own.h"
 #include "report/summary/reason.h"
@@ -30,7 +31,7 @@ enum { CODE_ROWS = 10, CODE_ROWS_BY = 50, CODE_ROWS_JSON = 1000 };
 enum { BY_OBJECT = STACKS_BY_NUMBER_OF + 1 };
 
 struct show_options {
-	bool json, markdown, spans, all, code, waits;
+	bool json, markdown, spans, all, code, waits, mpi;
 	bool newest; /* it was not named */
 	int64_t tracker, by;
 	const char *rules, *metrics, *classes;
@@ -62,6 +63,11 @@ static const struct option rows[] = {
 		  "waiting, for what and in which functions; with --json as schema "
 		  "sonde/waits/1. Needs a recording with waits.",
 	  OPTION_OFFSET(struct show_options, waits) },
+	{ .name = "mpi",
+	  .help = "Print what the job's ranks did with MPI instead: efficiencies of the job and of "
+		  "its phases, time and bytes by function and rank, and who comes last; with "
+		  "--json as schema sonde/mpi/1. Needs a recording with --annotations mpi.",
+	  OPTION_OFFSET(struct show_options, mpi) },
 	{ .name = "by",
 	  .value = CODE_BY,
 	  .type = ARG_CHOICE,
@@ -105,6 +111,7 @@ static const struct example examples[] = {
 	{ "show --code sonde_1234", "the kinds of code and the functions that used the CPU" },
 	{ "show --by line sonde_1234", "the lines that used most" },
 	{ "show --waits sonde_1234", "what the threads waited for, and in which functions" },
+	{ "show --mpi sonde_1234", "where the ranks' time in MPI went, and who was late" },
 	{ "show --tracker", "figures per node for an experiment tracker" },
 	{ "show --metrics 'gpu.*'", "compare nodes by the use of their GPUs, too" },
 };
@@ -251,6 +258,26 @@ static int print_waits(const struct show_options *o, struct run *r, struct err *
 	return rc;
 }
 
+/* What ranks did with MPI. Nothing recorded is no error: one line says what to do. */
+static int print_mpi(const struct show_options *o, const struct summary *s, struct run *r,
+		     struct err *e)
+{
+	struct bytes out = { 0 };
+	int rc = s->mpi ? mpi_phases_make(s->mpi, r, e) : 0;
+
+	if (rc)
+		return rc;
+	if (o->json) {
+		mpi_json(s->mpi, r, &out);
+		return print_all(&out, r, e);
+	}
+	if (s->mpi)
+		mpi_print(s->mpi, r, stdout);
+	else
+		say("show: no calls of MPI in %s; record them with --annotations mpi", r->path);
+	return 0;
+}
+
 static int print_tracker(bool samples, const struct summary *s, struct run *r, struct err *e)
 {
 	struct bytes out = { 0 };
@@ -300,7 +327,8 @@ static int print_summary(const struct show_options *o, struct run *r, struct err
 	if (!rc)
 		rc = summary_make_as(&s, r,
 				     &(struct summary_wish){ .all = o->json && !o->tracker &&
-								    !o->code && json_needs_all(r),
+								    !o->code && !o->mpi &&
+								    json_needs_all(r),
 							     .site = site,
 							     .compared = o->metrics,
 							     .classes = o->classes },
@@ -309,6 +337,8 @@ static int print_summary(const struct show_options *o, struct run *r, struct err
 		rc = print_tracker(o->tracker == TRACKER_SAMPLES, &s, r, e);
 	else if (!rc && o->code)
 		rc = print_code(o, &s, r, e);
+	else if (!rc && o->mpi)
+		rc = print_mpi(o, &s, r, e);
 	else if (!rc)
 		rc = print(o, &s, r, e);
 	summary_free(&s);
@@ -344,6 +374,11 @@ static int show_exec(const void *given, int noperands, char **operands)
 	options.code |= options.by && !options.waits;
 	if (options.waits && (options.code || options.spans || options.tracker)) {
 		say("show: use --waits without --code, --spans and --tracker");
+		return EXIT_USAGE;
+	}
+	if (options.mpi && (options.waits || options.code || options.spans || options.tracker ||
+			    options.markdown)) {
+		say("show: use --mpi without --markdown, --spans, --code, --waits and --tracker");
 		return EXIT_USAGE;
 	}
 	if (options.waits && options.by && !waits_table(options.by, &by)) {

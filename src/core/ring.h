@@ -33,6 +33,9 @@ enum {
 	/* Spans that end wherever their handle is passed to: so many open at a time */
 	RING_LANES_MAX = 16384,
 	RING_LANES_CHUNK = 1024,
+
+	RING_CALLS_MAX = 256, /* kinds of calls of MPI, and ranks that it sent to; powers of two */
+	RING_PEERS_MAX = 256,
 };
 
 #define RING_FOLDER_VARIABLE "SONDE_SPANS"
@@ -102,6 +105,35 @@ struct ring_head {
 };
 _Static_assert(sizeof(struct ring_head) <= 19 * RING_PAGE, "rings stay where they are");
 
+/* Calls of MPI of one kind: of a function, over so many ranks, with bytes up to a power of two. */
+struct ring_call {
+	uint32_t named;     /* 1: what stands here is whole, but for what is counted */
+	uint32_t ranks;     /* of its communicator; 0: it has none, or several */
+	uint32_t size_log2; /* bytes of a call, at most 2 to this; 0: none, or one */
+	char name[36];      /* "MPI_Allreduce" */
+	uint64_t calls, ns, bytes;
+	uint64_t least_ns;   /* the shortest of them */
+	uint64_t arrived_us; /* the sum of when they began, since MPI began */
+};
+
+struct ring_peer {
+	uint32_t rank; /* + 1; 0: nothing is here */
+	uint32_t unused;
+	uint64_t messages, bytes; /* that were sent to it */
+};
+
+/* What a process did with MPI, counted as it goes: it survives the process. */
+struct ring_mpi {
+	uint32_t rank, ranks;       /* of all that began together; ranks 0: MPI has not begun */
+	int64_t began_ns, ended_ns; /* MPI_Init came back, MPI_Finalize was called; 0: not yet */
+	/* Of the thread that began MPI: time in its calls but the first and the last, and since when
+	 * it is in one; 0: it is not */
+	int64_t inside_ns, open_ns;
+	uint64_t other_messages, other_bytes; /* sent to ranks that there was no place for */
+	struct ring_call call[RING_CALLS_MAX]; /* anywhere; the last is of all without a place */
+	struct ring_peer peer[RING_PEERS_MAX];
+};
+
 static inline size_t ring_head_size(void)
 {
 	return (sizeof(struct ring_head) + RING_PAGE - 1) / RING_PAGE * RING_PAGE;
@@ -124,6 +156,11 @@ static inline size_t ring_lanes_at(uint32_t chunk)
 static inline size_t ring_texts_at(uint32_t chunk)
 {
 	return ring_lanes_at(RING_LANES_MAX / RING_LANES_CHUNK) + (size_t)chunk * RING_TEXTS_CHUNK;
+}
+/* What MPI did, where it did anything: a struct ring_mpi. */
+static inline size_t ring_mpi_at(void)
+{
+	return ring_texts_at(RING_TEXTS_CHUNKS);
 }
 
 #endif

@@ -23,6 +23,7 @@ struct recorder_options {
 	const char *instead;
 	bool *moved;
 	const char *anyway;       /* and how this one is taken: ", or add --force"; NULL: not */
+	const char *annotations;  /* what programs hand over (session/annotations.h), or NULL */
 	const char *command;      /* words of the job, or what was attached to */
 	char *const *environment; /* of the job, to be recorded; NULL: it is not */
 	const char *run_id;

@@ -44,6 +44,8 @@ void metas_begin(struct recorder *r)
 	sample_meta_int(s, "run.interval_ns", r->o->interval_ns);
 	if (r->o->sampler.watch_hang_ns)
 		sample_meta_int(s, "run.watch_hang_ns", r->o->sampler.watch_hang_ns);
+	if (r->o->annotations)
+		sample_meta_text(s, "run.annotations", r->o->annotations);
 	say_process(s);
 	sample_meta_real(s, "monitor.max_overhead", r->o->sampler.max_overhead);
 	sample_meta_text(s, "job.command", r->o->command);

@@ -180,6 +180,7 @@ struct recorder_options recording_recorder(const struct recording_plan *p)
 		.force = o->force && o->output,
 		.elsewhere = "name another with -o",
 		.anyway = o->output ? ", or add --force" : NULL,
+		.annotations = o->annotations,
 		.run_id = p->run_id,
 		.identity = &p->identity,
 		.interval_ns = p->interval_ns,

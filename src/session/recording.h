@@ -15,7 +15,7 @@ struct recording_options {
 	const char *output, *summary, *openmetrics, *procfs, *sysfs;
 	const char *max_overhead;
 	int64_t pss, process_events, tree; /* enum pss, enum process_events, enum tree_reader */
-	const char *perf, *events, *perf_cpu, *stacks, *waits;
+	const char *perf, *events, *perf_cpu, *stacks, *waits, *annotations;
 	int64_t perf_scope; /* enum perf_scope */
 	bool force, quiet, json, progress, no_history, no_args, no_paths;
 };

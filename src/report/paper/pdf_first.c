@@ -8,6 +8,7 @@
 #include "report/page/page_html.h"
 #include "report/page/page_metric.h"
 #include "report/paper/pdf.h"
+#include "report/summary/mpi.h"
 #include "report/summary/code.h"
 #include "report/summary/ending.h"
 #include "report/summary/waittime.h"
@@ -415,6 +416,24 @@ static double waits(struct bytes *d, const struct summary *s, double y)
 	return y + 4;
 }
 
+/* Efficiencies of an MPI job; nothing where nobody asked for them. */
+static double mpi(struct bytes *d, const struct summary *s, double y)
+{
+	const struct lettering heading = { .size = 11, .colour = COLOUR_INK, .bold = true };
+	struct bytes words = { 0 };
+
+	if (!s->mpi)
+		return y;
+	y = paragraph(d, &heading, y, 1, "What ranks did with MPI") + 2;
+	mpi_words(s->mpi, WAITS, &words);
+	bytes_u8(&words, '\0');
+	d->failed |= words.failed;
+	if (!words.failed)
+		y = paragraph(d, &body, y, 4, (const char *)words.data);
+	bytes_free(&words);
+	return y + 4;
+}
+
 static void proof_of(const struct plots *p, const struct summary_verdict *v, char *out, size_t size)
 {
 	char a[48], b[48];
@@ -511,6 +530,7 @@ struct pdf_shown pdf_first_page(struct bytes *d, const struct plots *p)
 	y = time_bar(d, p->summary, y);
 	y = code(d, p->summary, y);
 	y = waits(d, p->summary, y);
+	y = mpi(d, p->summary, y);
 	y = verdicts(d, p, y, p->n ? PDF_BOTTOM - OVERVIEW_HEIGHT - 6 : PDF_BOTTOM);
 	return overview(d, p, y);
 }

@@ -3,6 +3,7 @@
 #include "report/judging/rules.h"
 #include "report/summary/code.h"
 #include "report/summary/ending.h"
+#include "report/summary/mpi.h"
 #include "report/summary/parts.h"
 #include "report/summary/reason.h"
 #include "report/summary/waittime.h"
@@ -327,6 +328,8 @@ static int make_parts(struct summary *s, struct run *r, struct series_index *x,
 	if (!rc)
 		rc = waittime_make(&s->waits, r, false, e);
 	if (!rc)
+		rc = mpi_make(&s->mpi, r, x, e);
+	if (!rc)
 		rc = growth_make(s, r, x, e);
 	if (!rc)
 		rc = summary_code_make(s, r, w->classes, e);
@@ -445,5 +448,6 @@ void summary_free(struct summary *s)
 	timeline_free(&s->timeline);
 	code_free(s->code);
 	waittime_free(s->waits);
+	mpi_free(s->mpi);
 	*s = (struct summary){ 0 };
 }

@@ -208,6 +208,7 @@ struct summary {
 	 * kernels estimate; NAN: one does not, or there is one host. */
 	double clock_error_s;
 	struct hostlist unsynchronised; /* hosts whose kernel says that nobody corrects its clock */
+	struct mpi *mpi; /* what ranks did with MPI (report/summary/mpi.h); NULL: nobody asked */
 	struct summary_counter counters[SUMMARY_COUNTERS]; /* those that were counted */
 	uint32_t ncounters;
 	const char *counters_refused; /* why those that were asked for are not there; NULL: none is

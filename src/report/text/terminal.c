@@ -5,6 +5,7 @@
 #include "report/lines.h"
 #include "report/summary/code.h"
 #include "report/summary/ending.h"
+#include "report/summary/mpi.h"
 #include "report/summary/own.h"
 #include "report/summary/summary.h"
 #include "report/summary/waittime.h"
@@ -311,6 +312,12 @@ static void add_waits(struct lines *l, const struct summary *s, double least, un
 		waittime_words(w, most, lines_add(l, "waits", NULL));
 }
 
+static void add_mpi(struct lines *l, const struct summary *s, unsigned most)
+{
+	if (s->mpi)
+		mpi_words(s->mpi, most, lines_add(l, "MPI", NULL));
+}
+
 static void add_own(struct lines *l, const struct own *own)
 {
 	if (own && (own->nseries || own->nlaps))
@@ -364,6 +371,7 @@ void summary_print_brief(const struct summary *s, const struct own *own, FILE *o
 	add_account(&l, s, colour);
 	add_code(&l, s, CODE_BRIEFLY);
 	add_waits(&l, s, WAITS_MATTER, CODE_BRIEFLY);
+	add_mpi(&l, s, CODE_BRIEFLY);
 	terminal_used_briefly(&l, s);
 	add_own(&l, own);
 	add_survivors(&l, s);
@@ -381,6 +389,7 @@ static void add_all(struct lines *l, const struct summary *s, bool colour)
 	add_account(l, s, colour);
 	add_code(l, s, CODE_FULLY);
 	add_waits(l, s, 0, CODE_FULLY);
+	add_mpi(l, s, CODE_FULLY);
 	add_tasks(l, s);
 	terminal_used(l, s);
 	add_fabric(l, s);

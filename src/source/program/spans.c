@@ -540,8 +540,10 @@ void span_reader_end(struct span_reader *r, struct span_intake *in, struct sampl
 	lanes_open_put(r, in, s);
 	for (uint32_t i = 0; i < RING_LANES_MAX; i++)
 		sample_end(s, r->lane_track[i], end_ns);
-	if (!s->last)
+	if (!s->last) {
 		span_counters_end(r, s);
+		span_mpi_end(r, s, end_ns);
+	}
 }
 
 static void report(struct sample *s, const char *key, int64_t now, int64_t *told)

@@ -32,6 +32,7 @@ struct span_intake {
 	struct ring_slot apart[EVENT_SPANS_MAX]; /* of lanes and counters */
 	struct event_point point[EVENT_SPANS_MAX];
 	char text[RING_PAGE];
+	struct ring_mpi mpi;
 	struct {
 		uint64_t value[RING_NAMES_MAX + 1];
 		uint8_t valued[RING_NAMES_MAX + 1];
@@ -53,6 +54,10 @@ void span_reader_about(struct span_reader *r, uint32_t instance);
 double span_reader_filled(struct span_reader *r);
 /* It has counters. */
 bool span_reader_counts(const struct span_reader *r);
+/* It uses MPI, and that is counted. */
+bool span_reader_has_mpi(const struct span_reader *r);
+/* The process is there, now. */
+void span_reader_alive(struct span_reader *r, int64_t now_ns);
 /* Take what there is. False: there was no room in the sample for all of it. */
 bool span_reader_take(struct span_reader *r, struct span_intake *in, struct sample *s);
 /* With a sample: the values of its counters, and what it lost so far. */

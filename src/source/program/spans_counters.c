@@ -196,6 +196,7 @@ void span_reader_values(struct span_reader *r, struct span_intake *in, struct sa
 {
 	span_losses_take(r, in);
 	heads_take(r, in, s);
+	span_mpi_put(r, in, s);
 	for (struct counter *c = r->counter; c < r->counter + r->ncounters; c++) {
 		int64_t bits;
 
@@ -212,7 +213,7 @@ bool span_reader_counts(const struct span_reader *r)
 {
 	uint8_t valued[RING_NAMES_MAX + 1];
 
-	return r->ncounters ||
+	return r->ncounters || span_reader_has_mpi(r) ||
 	       (span_file_get(r, offsetof(struct ring_head, valued), valued, sizeof valued) &&
 		memchr(valued, 1, sizeof valued));
 }

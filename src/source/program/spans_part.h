@@ -29,6 +29,14 @@ struct counter {
 	double value; /* the last one */
 };
 
+/* What MPI did; instances of 0 are not there yet. */
+struct mpi_reading {
+	uint32_t rank, rank_slot, call[RING_CALLS_MAX], call_slot[RING_CALLS_MAX],
+		peer[RING_PEERS_MAX], peer_slot[RING_PEERS_MAX];
+	int64_t alive_ns; /* when the process was last seen to be there */
+	int64_t elapsed_ns, inside_ns;
+};
+
 struct span_reader {
 	int fd;
 	pid_t pid, inner_pid; /* 0: in another namespace; as it is called there */
@@ -45,6 +53,7 @@ struct span_reader {
 	uint16_t counter_of[SPAN_NUMBERS_MAX + 1]; /* 1 + which; 0: none */
 	uint32_t ncounters;
 	struct counter counter[SPAN_COUNTERS_MAX];
+	struct mpi_reading mpi;
 };
 
 bool span_file_get(const struct span_reader *r, size_t at, void *out, size_t size);
@@ -60,5 +69,9 @@ void span_counters_put(struct span_reader *r, struct span_intake *in, struct sam
 /* What is held back: no more will come. */
 void span_counters_flush(struct span_reader *r, struct span_intake *in, struct sample *s);
 void span_counters_end(struct span_reader *r, struct sample *s);
+
+/* What MPI did (mpi.c), with a sample. */
+void span_mpi_put(struct span_reader *r, struct span_intake *in, struct sample *s);
+void span_mpi_end(struct span_reader *r, struct sample *s, int64_t end_ns);
 
 #endif

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mpi.c - what ranks did with MPI, as text and JSON. */
+#include "report/summary/mpi.h"
+
+#include "base/text/escape.h"
+#include "base/text/json.h"
+#include "report/lines.h"
+
+
+#include <math.h>
+
+enum { NAME_SHOWN = 48, FUNCTIONS = 20, RANKS = 64, PEERS = 20 };
+/* Ranks that come together as closely as clocks can tell are not late. */
+static const double late_matters_s = 1e-4;
+
+/* ---- in a line ---- */
+
+void mpi_late_words(const struct mpi *m, struct bytes *out)
+{
+	if (!(m->late_s >= late_matters_s))
+		return;
+	bytes_printf(out, "rank %u comes last to what all do, ", m->rank[m->late].rank);
+	lines_number(out, UNIT_SECONDS, m->late_s);
+	bytes_puts(out, " behind the first on average");
+}
+
+static void ratio_put(struct bytes *out, const char *name, double ratio, const char *behind)
+{
+	bytes_printf(out, "%s ", name);
+	lines_number(out, UNIT_RATIO, ratio);
+	bytes_puts(out, behind);
+}
+
+static void functions_put(const struct mpi *m, unsigned most, struct bytes *out)
+{
+	double all = 0;
+
+	for (uint32_t i = 0; i < m->nranks; i++)
+		all += m->rank[i].elapsed_s;
+	for (uint32_t i = 0, n = 0; i < m->nfunctions && n < most; i++) {
+		char name[NAME_SHOWN];
+
+		if (mpi_is_begin(m->function[i].name) || !(all > 0))
+			continue;
+		bytes_puts(out, n++ ? ", " : "; ");
+		ratio_put(out, escape_terminal_into(name, sizeof name, m->function[i].name),
+			  m->function[i].seconds / all, "");
+	}
+}
+
+void mpi_words(const struct mpi *m, unsigned most, struct bytes *out)
+{
+	if (m->missing) {
+		bytes_puts(out, m->missing);
+		return;
+	}
+	bytes_printf(out, "%u rank%s", m->nranks, m->nranks == 1 ? "" : "s");
+	if (!isnan(m->pop.parallel)) {
+		ratio_put(out, ": parallel efficiency", m->pop.parallel, " (");
+		ratio_put(out, "load balance", m->pop.balance, ", ");
+		ratio_put(out, "serialisation", m->pop.serialisation, ", ");
+		ratio_put(out, "transfer", m->pop.transfer, ")");
+	}
+	functions_put(m, most, out);
+	if (m->late_s >= late_matters_s)
+		bytes_puts(out, "; ");
+	mpi_late_words(m, out);
+}
+
+/* ---- tables ---- */
+
+static const char *number(enum unit unit, double v, char *out, size_t size)
+{
+	return isnan(v) ? "-" : unit_format(unit, v, out, size);
+}
+
+static void pop_print(const struct mpi_pop *p, FILE *out)
+{
+	const double ratio[] = { p->parallel, p->balance, p->communication, p->serialisation,
+				 p->transfer };
+	char text[32];
+
+	for (size_t i = 0; i < sizeof ratio / sizeof ratio[0]; i++)
+		fprintf(out, " %9s", number(UNIT_RATIO, ratio[i], text, sizeof text));
+}
+
+static void efficiencies_print(const struct mpi *m, FILE *out)
+{
+	char text[32], name[NAME_SHOWN];
+
+	fprintf(out, "%10s %9s %9s %9s %9s %9s  %s\n", "TIME", "PARALLEL", "BALANCE", "COMMUNIC.",
+		"SERIALIS.", "TRANSFER", "EFFICIENCY OF");
+	fprintf(out, "%10s", number(UNIT_SECONDS, m->elapsed_s, text, sizeof text));
+	pop_print(&m->pop, out);
+	fprintf(out, "  all, %u rank%s\n", m->nranks, m->nranks == 1 ? "" : "s");
+	for (uint32_t i = 0; i < m->nphases; i++) {
+		const struct mpi_phase *p = &m->phase[i];
+
+		fprintf(out, "%10s", number(UNIT_SECONDS, p->elapsed_s, text, sizeof text));
+		pop_print(&p->pop, out);
+		fprintf(out, "  %s, %u rank%s%s\n",
+			escape_terminal_into(name, sizeof name, p->name), p->nranks,
+			p->nranks == 1 ? "" : "s",
+			isnan(p->pop.parallel) ? ": too short for the samples" : "");
+	}
+}
+
+static void functions_print(const struct mpi *m, FILE *out)
+{
+	fprintf(out, "\n%10s %10s %10s %10s  %s\n", "TIME", "CALLS", "BYTES", "ARRIVAL",
+		"FUNCTION");
+	for (uint32_t i = 0; i < m->nfunctions && i < FUNCTIONS; i++) {
+		const struct mpi_function *f = &m->function[i];
+		char time[32], calls[32], bytes[32], spread[32], name[NAME_SHOWN];
+
+		fprintf(out, "%10s %10s %10s %10s  %s",
+			number(UNIT_SECONDS, f->seconds, time, sizeof time),
+			number(UNIT_COUNT, f->calls, calls, sizeof calls),
+			number(UNIT_BYTES, f->bytes, bytes, sizeof bytes),
+			number(UNIT_SECONDS, f->spread_s, spread, sizeof spread),
+			escape_terminal_into(name, sizeof name, f->name));
+		if (f->spread_s >= late_matters_s)
+			fprintf(out, " (last: rank %u)", f->last_rank);
+		fputc('\n', out);
+	}
+}
+
+static void ranks_print(const struct mpi *m, const struct run *r, FILE *out)
+{
+	fprintf(out, "\n%10s %10s %10s %10s %10s %10s  %s\n", "TIME", "IN MPI", "TRANSFER", "CALLS",
+		"BYTES", "LATE", "RANK");
+	for (uint32_t i = 0; i < m->nranks && i < RANKS; i++) {
+		const struct mpi_rank *x = &m->rank[i];
+		char time[32], in[32], moves[32], calls[32], bytes[32], late[32], host[NAME_SHOWN];
+
+		fprintf(out, "%10s %10s %10s %10s %10s %10s  %u on %s\n",
+			number(UNIT_SECONDS, x->elapsed_s, time, sizeof time),
+			number(UNIT_SECONDS, x->inside_s, in, sizeof in),
+			number(UNIT_SECONDS, x->transfer_s, moves, sizeof moves),
+			number(UNIT_COUNT, x->calls, calls, sizeof calls),
+			number(UNIT_BYTES, x->bytes, bytes, sizeof bytes),
+			number(UNIT_SECONDS, x->late_s, late, sizeof late), x->rank,
+			escape_terminal_into(host, sizeof host, r->nodes[x->node].host));
+	}
+	if (m->nranks > RANKS)
+		fprintf(out, "and %u more ranks: --json has them all\n", m->nranks - RANKS);
+}
+
+static void peers_print(const struct mpi *m, FILE *out)
+{
+	if (m->npeers)
+		fprintf(out, "\n%10s %10s  %s\n", "SENT", "MESSAGES", "FROM RANK TO RANK");
+	for (uint32_t i = 0; i < m->npeers && i < PEERS; i++) {
+		const struct mpi_peer *p = &m->peer[i];
+		char bytes[32], messages[32];
+
+		fprintf(out, "%10s %10s  %u to %u\n",
+			number(UNIT_BYTES, p->bytes, bytes, sizeof bytes),
+			number(UNIT_COUNT, p->messages, messages, sizeof messages), p->from, p->to);
+	}
+	if (m->npeers > PEERS)
+		fprintf(out, "and %u more pairs: --json has them\n", m->npeers - PEERS);
+}
+
+void mpi_print(const struct mpi *m, const struct run *r, FILE *out)
+{
+	struct bytes late = { 0 };
+
+	if (m->missing) {
+		fprintf(out, "%s\n", m->missing);
+		return;
+	}
+	efficiencies_print(m, out);
+	functions_print(m, out);
+	ranks_print(m, r, out);
+	peers_print(m, out);
+	mpi_late_words(m, &late);
+	bytes_u8(&late, '\0');
+	if (late.len > 1 && !late.failed)
+		fprintf(out, "\n%s\n", (const char *)late.data);
+	if (m->nranks < m->ranks)
+		fprintf(out, "\n%u of %u ranks were recorded\n", m->nranks, m->ranks);
+	if (m->nlaunches > 1)
+		fprintf(out, "\nthe longest of %u launches\n", m->nlaunches);
+	bytes_free(&late);
+}
+
+/* ---- JSON ---- */
+
+static void pop_json(struct json *j, const struct mpi_pop *p)
+{
+	json_key(j, "efficiency");
+	json_object(j);
+	json_put_real(j, "parallel_ratio", p->parallel);
+	json_put_real(j, "load_balance_ratio", p->balance);
+	json_put_real(j, "communication_ratio", p->communication);
+	json_put_real(j, "serialisation_ratio", p->serialisation);
+	json_put_real(j, "transfer_ratio", p->transfer);
+	json_object_end(j);
+}
+
+static void ranks_json(struct json *j, const struct mpi *m, const struct run *r)
+{
+	json_key(j, "ranks");
+	json_array(j);
+	for (uint32_t i = 0; i < m->nranks; i++) {
+		const struct mpi_rank *x = &m->rank[i];
+
+		json_object(j);
+		json_put_int(j, "rank", x->rank);
+		json_put_text(j, "host", r->nodes[x->node].host);
+		json_put_real(j, "elapsed_seconds", x->elapsed_s);
+		json_put_real(j, "inside_seconds", x->inside_s);
+		json_put_real(j, "transfer_seconds", x->transfer_s);
+		json_put_real(j, "calls", x->calls);
+		json_put_real(j, "bytes", x->bytes);
+		json_put_real(j, "late_seconds", x->late_s);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+static void functions_json(struct json *j, const struct mpi *m)
+{
+	json_key(j, "functions");
+	json_array(j);
+	for (uint32_t i = 0; i < m->nfunctions; i++) {
+		const struct mpi_function *f = &m->function[i];
+
+		json_object(j);
+		json_put_text(j, "function", f->name);
+		json_put_real(j, "calls", f->calls);
+		json_put_real(j, "seconds", f->seconds);
+		json_put_real(j, "bytes", f->bytes);
+		json_put_real(j, "arrival_spread_seconds", f->spread_s);
+		json_key(j, "last_rank");
+		if (isnan(f->spread_s))
+			json_null(j);
+		else
+			json_int(j, f->last_rank);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+static void calls_json(struct json *j, const struct mpi *m)
+{
+	json_key(j, "calls");
+	json_array(j);
+	for (uint32_t i = 0; i < m->ncalls; i++) {
+		const struct mpi_call *c = &m->call[i];
+
+		json_object(j);
+		json_put_int(j, "rank", m->rank[c->rank].rank);
+		json_put_text(j, "function", c->name);
+		json_put_int(j, "communicator_ranks", c->ranks);
+		json_put_real(j, "size_at_most_bytes", ldexp(1, (int)(c->size_log2 & 0x3f)));
+		json_put_real(j, "calls", c->calls);
+		json_put_real(j, "seconds", c->seconds);
+		json_put_real(j, "bytes", c->bytes);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+static void phases_json(struct json *j, const struct mpi *m)
+{
+	json_key(j, "phases");
+	json_array(j);
+	for (uint32_t i = 0; i < m->nphases; i++) {
+		const struct mpi_phase *p = &m->phase[i];
+
+		json_object(j);
+		json_put_text(j, "phase", p->name);
+		json_put_int(j, "ranks", p->nranks);
+		json_put_real(j, "elapsed_seconds", p->elapsed_s);
+		pop_json(j, &p->pop);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+static void peers_json(struct json *j, const struct mpi *m)
+{
+	json_key(j, "peers");
+	json_array(j);
+	for (uint32_t i = 0; i < m->npeers; i++) {
+		const struct mpi_peer *p = &m->peer[i];
+
+		json_object(j);
+		json_put_int(j, "from", p->from);
+		json_put_int(j, "to", p->to);
+		json_put_real(j, "messages", p->messages);
+		json_put_real(j, "bytes", p->bytes);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+void mpi_json(const struct mpi *recorded, const struct run *r, struct bytes *out)
+{
+	static const struct mpi none = { .missing = "not recorded; use run --annotations mpi",
+					 .pop = { NAN, NAN, NAN, NAN, NAN },
+					 .late_s = NAN };
+	const struct mpi *m = recorded ? recorded : &none;
+	struct json j = { .out = out, .indent = true };
+
+	json_object(&j);
+	json_put_text(&j, "schema", "sonde/mpi/1");
+	json_put_text(&j, "recording", r->path);
+	json_put_text(&j, "missing", m->missing);
+	json_put_int(&j, "launches", m->nlaunches);
+	json_put_int(&j, "ranks_of_all", m->ranks);
+	json_put_real(&j, "elapsed_seconds", m->nranks ? m->elapsed_s : NAN);
+	pop_json(&j, &m->pop);
+	json_put_real(&j, "late_seconds", m->late_s);
+	json_key(&j, "late_rank");
+	if (isnan(m->late_s))
+		json_null(&j);
+	else
+		json_int(&j, m->rank[m->late].rank);
+	ranks_json(&j, m, r);
+	functions_json(&j, m);
+	calls_json(&j, m);
+	peers_json(&j, m);
+	phases_json(&j, m);
+	json_object_end(&j);
+	bytes_puts(out, "\n");
+}

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+# plain
+"""What run --annotations mpi records of MPI programs: calls and bytes exactly, seconds as the program's own clock has them, and
+efficiencies as the formulas make them of that clock; with each MPI that is here, in C and in Fortran."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections import defaultdict
+
+import jsonschema
+
+SONDE, TOP = os.environ["SONDE"], os.environ["TOP"]
+os.environ |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
+               "SONDE_HISTORY": "off"}
+MPIS = [mpi for mpi in ("openmpi", "mpich") if shutil.which(f"mpicc.{mpi}") and shutil.which(f"mpirun.{mpi}")]
+SCHEMA = json.load(open(f"{TOP}/docs/schema/mpi.json", encoding="utf-8"))
+RANKS = 3
+
+
+def run(*command, **more):
+    return subprocess.run(command, check=True, timeout=120, text=True, stdout=subprocess.PIPE, **more).stdout
+
+
+def record(out, mpi, *command, environment=None):
+    run(SONDE, "run", "--quiet", "-i", "50ms", "--annotations", "mpi", "-o", out, "--", f"mpirun.{mpi}", "-n", str(RANKS), *command,
+        env=os.environ | (environment or {}))
+    shown = json.loads(run(SONDE, "show", "--mpi", "--json", out))
+    jsonschema.validate(shown, SCHEMA)
+    return shown
+
+
+def said(out, rank):
+    """What a rank wrote: FUNCTION -> (calls, bytes, seconds), and its seconds in all and in MPI."""
+    functions, whole = {}, None
+    for line in open(f"{out}.{rank}", encoding="utf-8"):
+        words = line.split()
+        if words[0] == "all":
+            whole = float(words[1]), float(words[2])
+        else:
+            functions[words[0]] = int(words[1]), int(words[2]), float(words[3])
+    return functions, whole
+
+
+def check_calls(what, shown, out):
+    got = defaultdict(lambda: [0, 0, 0.0])
+    for call in shown["calls"]:
+        of = got[call["rank"], call["function"]]
+        of[0] += call["calls"]
+        of[1] += call["bytes"]
+        of[2] += call["seconds"]
+    for rank in range(RANKS):
+        functions, whole = said(out, rank)
+        for name, (calls, size, seconds) in functions.items():
+            have = got[rank, name]
+            assert have[:2] == [calls, size], f"{what}: rank {rank}, {name}: {have[:2]}, wanted {[calls, size]}"
+            assert abs(have[2] - seconds) < .02 * seconds + .002, f"{what}: rank {rank}, {name}: {have[2]} s, its clock: {seconds} s"
+        more = {name for of, name in got if of == rank and got[of, name][0]} - set(functions) - {"MPI_Init"}
+        assert not more, f"{what}: rank {rank}: {more} as well"
+        have = shown["ranks"][rank]
+        assert have["rank"] == rank and abs(have["inside_seconds"] - whole[1]) < .02 * whole[1] + .002, f"{what}: {have}, {whole}"
+        assert abs(have["elapsed_seconds"] - whole[0]) < .02 * whole[0] + .002, f"{what}: {have}, {whole}"
+
+
+def check_formulas(what, shown, out):
+    whole = [said(out, rank)[1] for rank in range(RANKS)]
+    computes = [all_s - inside for all_s, inside in whole]
+    elapsed = max(all_s for all_s, _ in whole)
+    wanted = {"parallel_ratio": sum(computes) / RANKS / elapsed, "load_balance_ratio": sum(computes) / RANKS / max(computes),
+              "communication_ratio": max(computes) / elapsed}
+    have = shown["efficiency"]
+    for name, value in wanted.items():
+        assert abs(have[name] - value) < .01, f"{what}: {name} {have[name]}, wanted {value}"
+    assert abs(have["serialisation_ratio"] * have["transfer_ratio"] - have["communication_ratio"]) < 1e-9, f"{what}: {have}"
+
+
+def compile_c(mpi, name, *more):
+    run(f"mpicc.{mpi}", "-O2", "-o", f"{name}.{mpi}", f"{TOP}/tests/programs/mpi/{name}.c", *more)
+
+
+def check_c(mpi):
+    compile_c(mpi, "known")
+    shown = record(f"c.{mpi}", mpi, f"./known.{mpi}", "40", f"c.{mpi}.said")
+    check_calls(f"C, {mpi}", shown, f"c.{mpi}.said")
+    check_formulas(f"C, {mpi}", shown, f"c.{mpi}.said")
+    # 0 sends to the last rank, which the turned communicator calls 0; all send to the next one
+    peers = {(p["from"], p["to"]): (p["messages"], p["bytes"]) for p in shown["peers"]}
+    wanted = {(rank, (rank + 1) % RANKS): (80, 80 * 4000) for rank in range(RANKS)}
+    wanted[0, RANKS - 1] = 80, 80 * 80
+    assert peers == wanted, f"{mpi}: {peers}"
+    assert shown["late_rank"] == RANKS - 1 and shown["late_seconds"] > .005, f"{mpi}: {shown['late_rank']}, {shown['late_seconds']}"
+    phases = {p["phase"]: p for p in shown["phases"]}
+    assert set(phases) == {"even", "skewed"}, f"{mpi}: {phases}"
+    # sleeps of 40 ms each; and of 10, 40 and 70 ms: of these the mean is 40 ms
+    balance = {name: p["efficiency"]["load_balance_ratio"] for name, p in phases.items()}
+    assert balance["even"] > .9 and abs(balance["skewed"] - 4 / 7) < .06, f"{mpi}: {balance}"
+    text = run(SONDE, "show", "--mpi", f"c.{mpi}")
+    assert "MPI_Allreduce (last: rank 2)" in text and "rank 2 comes last to what all do" in text, text
+    assert re.search(r"^MPI +3 ranks: parallel efficiency", run(SONDE, "show", "--all", f"c.{mpi}"), re.M)
+
+
+def check_fortran(mpi):
+    if not shutil.which(f"mpif90.{mpi}"):
+        return
+    for name in ("mpi", "mpi_f08"):
+        source = open(f"{TOP}/tests/programs/mpi/known.f90", encoding="utf-8").read().replace("use mpi", f"use {name}")
+        if name == "mpi_f08":
+            source = source.replace("integer :: status(MPI_STATUS_SIZE)", "type(MPI_Status) :: status")
+        with open(f"{name}.f90", "w", encoding="utf-8") as f:
+            f.write(source)
+        run(f"mpif90.{mpi}", "-O1", "-o", f"{name}.{mpi}", f"{name}.f90", stderr=subprocess.DEVNULL)
+        shown = record(f"{name}.{mpi}.out", mpi, f"./{name}.{mpi}", f"{name}.{mpi}.said")
+        check_calls(f"Fortran ({name}), {mpi}", shown, f"{name}.{mpi}.said")
+
+
+# A tool of its own that counts MPI_Allreduce, and calls the library's PMPI_.
+TOOL = """
+#include <mpi.h>
+#include <stdio.h>
+static int n;
+int MPI_Allreduce(const void *a, void *b, int c, MPI_Datatype d, MPI_Op e, MPI_Comm f)
+{
+	n++;
+	return PMPI_Allreduce(a, b, c, d, e, f);
+}
+int MPI_Finalize(void)
+{
+	FILE *f = fopen("tool", "a");
+
+	fprintf(f, "%d\\n", n);
+	fclose(f);
+	return PMPI_Finalize();
+}
+"""
+
+
+def check_tools(mpi):
+    with open("tool.c", "w", encoding="utf-8") as f:
+        f.write(TOOL)
+    run(f"mpicc.{mpi}", "-O2", "-shared", "-fPIC", "-o", "libtool.so", "tool.c")
+    run(f"mpicc.{mpi}", "-O2", "-o", f"linked.{mpi}", f"{TOP}/tests/programs/mpi/known.c", "-L.", "-ltool", "-Wl,-rpath,$ORIGIN")
+    for name, environment in (("known", {"LD_PRELOAD": os.path.abspath("libtool.so")}), ("linked", {})):
+        if os.path.exists("tool"):
+            os.unlink("tool")
+        out = f"tool.{name}.{mpi}"
+        shown = record(out, mpi, f"./{name}.{mpi}", "5", f"{out}.said", environment=environment)
+        check_calls(f"{name} with a tool, {mpi}", shown, f"{out}.said")
+        assert open("tool", encoding="utf-8").read() == "10\n" * RANKS, f"{mpi}, {name}: the tool saw {open('tool').read()}"
+
+
+if not MPIS:
+    print("no MPI is installed")
+    sys.exit(77)
+for each in MPIS:
+    check_c(each)
+    check_fortran(each)
+    check_tools(each)
