@@ -492,3 +492,38 @@ int timeline_clock(const struct timeline_times *t, const struct import *x, int64
 	}
 	return unknown(t, x, zero_utc, e);
 }
+
+/* Of a file "rank0.pt.trace.json.gz": rank0. */
+static void host_of(const struct import *x, char *out, size_t size)
+{
+	const char *slash = strrchr(x->path, '/'), *name = slash ? slash + 1 : x->path;
+	size_t n = strcspn(name, ".");
+
+	if (x->place.host)
+		snprintf(out, size, "%s", x->place.host);
+	else
+		snprintf(out, size, "%.*s", n ? (int)(n < size ? n : size - 1) : 5,
+			 n ? name : "trace");
+}
+
+int timeline_begin(struct timeline *line, const struct timeline_times *t, const struct import *x,
+		   const char *format, const char *rank, struct err *e)
+{
+	int64_t zero_utc;
+	int rc = timeline_clock(t, x, &zero_utc, e);
+
+	if (rc)
+		return rc;
+	rank = x->place.rank ? x->place.rank : rank;
+	*line = (struct timeline){ .host = line->host_text,
+				   .from = line->from_text,
+				   .rank = rank && *rank ? rank : NULL,
+				   .of = x->place.of,
+				   .base_utc = zero_utc + t->first_ns };
+	host_of(x, line->host_text, sizeof line->host_text);
+	snprintf(line->from_text, sizeof line->from_text, "%s %.500s", format, x->path);
+	if (line->of)
+		line->base_mono = line->base_utc - x->place.utc_of_mono;
+	rc = timeline_open(line, x->dirfd, e);
+	return rc ? timeline_close(line, rc) : 0;
+}

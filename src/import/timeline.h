@@ -40,6 +40,7 @@ struct timeline {
 	uint64_t details_left, marks_left, points_left, tracks_left, counters_left;
 
 	/* private */
+	char host_text[256], from_text[600];
 	struct writer *w;
 	struct sample sample;
 	struct timeline_batch *batch;
@@ -89,5 +90,11 @@ struct timeline_times {
  * sentence: it is not of that recording. */
 int timeline_clock(const struct timeline_times *t, const struct import *x, int64_t *zero_utc,
 		   struct err *e);
+
+/* A timeline of a file, opened: its host is the place's, else made from the file's name; its 0 is
+ * first_ns. format: the importer's name. rank: what the file says, "" or NULL: nothing; outlives
+ * it. 0 or -errno; on success timeline_close is the caller's. */
+int timeline_begin(struct timeline *line, const struct timeline_times *t, const struct import *x,
+		   const char *format, const char *rank, struct err *e);
 
 #endif
