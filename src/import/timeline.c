@@ -185,7 +185,7 @@ static int flush_points(struct timeline *t)
 
 /* ---- what is on it ---- */
 
-static void label_put(struct timeline *t, uint32_t id, const char *key, const char *value)
+void timeline_label(struct timeline *t, uint32_t id, const char *key, const char *value)
 {
 	if (id && value && *value)
 		sample_label(&t->sample, id, key, value);
@@ -202,8 +202,8 @@ static uint32_t thing_put(struct timeline *t, const char *domain, const char *na
 	snprintf(whole, sizeof whole, "%s%s%s%s", t->rank ? "rank " : "", t->rank ? t->rank : "",
 		 t->rank ? " " : "", name);
 	id = sample_instance(&t->sample, domain, whole, 0, 0, 0);
-	label_put(t, id, "pid", pid);
-	label_put(t, id, "rank", t->rank);
+	timeline_label(t, id, "pid", pid);
+	timeline_label(t, id, "rank", t->rank);
 	return id;
 }
 
@@ -214,7 +214,7 @@ static uint32_t track_put(struct timeline *t, const char *name, const char *pid,
 
 	t->ntracks += id != 0;
 	t->tracks_left += !id;
-	label_put(t, id, "process", process);
+	timeline_label(t, id, "process", process);
 	return id;
 }
 
@@ -223,7 +223,7 @@ uint32_t timeline_track(struct timeline *t, const char *name, const char *pid, c
 {
 	uint32_t id = track_put(t, name, pid, process);
 
-	label_put(t, id, "tid", tid);
+	timeline_label(t, id, "tid", tid);
 	return id;
 }
 
@@ -234,7 +234,7 @@ uint32_t timeline_lane(struct timeline *t, const char *name, const char *pid, ui
 	char number[16];
 
 	snprintf(number, sizeof number, "%u", lane);
-	label_put(t, id, "async", number);
+	timeline_label(t, id, "async", number);
 	return id;
 }
 

@@ -62,6 +62,8 @@ uint32_t timeline_track(struct timeline *t, const char *name, const char *pid, c
 uint32_t timeline_lane(struct timeline *t, const char *name, const char *pid, uint32_t lane,
 		       const char *process);
 uint32_t timeline_counter(struct timeline *t, const char *name, const char *pid);
+/* More of a track; 0, NULL and "" are nothing. */
+void timeline_label(struct timeline *t, uint32_t id, const char *key, const char *value);
 
 /* Times are since base_utc, not negative. detail: "" or NULL: none. 0 or -errno. */
 int timeline_span(struct timeline *t, uint32_t track, int64_t begin_ns, int64_t end_ns,
