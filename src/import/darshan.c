@@ -4,6 +4,7 @@
  * opened, read, written and closed. */
 #include "base/clock.h"
 #include "base/text/decimal.h"
+#include "base/text/number.h"
 #include "import/importer.h"
 #include "import/lanes.h"
 #include "import/packed.h"
@@ -23,7 +24,8 @@ static const char *const operation_names[OPERATIONS] = { "open", "read", "write"
 
 struct operation {
 	double begin_s, end_s, seconds;
-	char calls[24], bytes[24]; /* as they were written */
+	int64_t calls, bytes;
+	bool has_calls, has_bytes;
 };
 
 struct darshan {
@@ -172,6 +174,21 @@ static int put_span(struct darshan *d, const struct darshan_span *s)
 
 /* ---- records of darshan-parser ---- */
 
+static void tell_operation(int which, const struct operation *o, char *out, size_t size)
+{
+	size_t n = 0;
+
+	*out = '\0';
+	if (o->has_calls)
+		n += (size_t)snprintf(out, size, "calls=%" PRId64 " ", o->calls);
+	if (o->has_bytes)
+		n += (size_t)snprintf(out + n, size - n, "bytes=%" PRId64 " ", o->bytes);
+	if (which == READ || which == WRITE) /* of others, all metadata's time is one sum */
+		n += (size_t)decimal_print(out + n, size - n, "seconds=%.6f ", o->seconds);
+	if (n)
+		out[n - 1] = '\0';
+}
+
 static int put_record(struct darshan *d)
 {
 	char name[FILE_NAME + 64], detail[160];
@@ -186,52 +203,85 @@ static int put_record(struct darshan *d)
 						.begin_s = o->begin_s,
 						.end_s = o->end_s };
 
-		if (o->begin_s <= 0 && o->end_s <= 0)
+		if (o->begin_s <= 0 && o->end_s <= 0) /* there was none */
 			continue;
 		snprintf(name, sizeof name, "first to last %s %s", operation_names[i],
 			 d->record.path);
-		snprintf(detail, sizeof detail, "%s%s%s%s%sseconds=%.6g", *o->calls ? "calls=" : "",
-			 o->calls, *o->bytes ? " bytes=" : "", o->bytes,
-			 *o->calls || *o->bytes ? " " : "", o->seconds);
-		if (i == OPEN || i == CLOSE) /* their time is a part of all metadata's */
-			*strstr(detail, "seconds=") = '\0';
+		tell_operation(i, o, detail, sizeof detail);
 		rc = put_span(d, &s);
 	}
 	memset(&d->record, 0, sizeof d->record);
 	return rc;
 }
 
-static bool ends_in(const char *name, const char *what, const char *rest)
+/* Behind the module's name: MPIIO_INDEP_READS is INDEP_READS. */
+static const char *without_module(const char *counter)
 {
-	const char *at = strstr(name, what);
+	static const char *const modules[] = {
+		"POSIX_", "MPIIO_", "STDIO_",        "H5F_",
+		"H5D_",   "DFS_",   "PNETCDF_FILE_", "PNETCDF_VAR_"
+	};
 
-	return at && !strcmp(at + strlen(what), rest);
+	for (size_t i = 0; i < sizeof modules / sizeof modules[0]; i++)
+		if (!strncmp(counter, modules[i], strlen(modules[i])))
+			return counter + strlen(modules[i]);
+	return "";
 }
 
-/* POSIX_F_READ_START_TIMESTAMP, MPIIO_F_CLOSE_END_TIMESTAMP, STDIO_F_READ_TIME, POSIX_READS,
- * POSIX_BYTES_READ. */
+/* Calls of all ways: READS, or INDEP_READS, COLL_READS and so on. */
+static bool counts_calls(const char *name, const char *what)
+{
+	static const char *const ways[] = { "", "INDEP_", "COLL_", "SPLIT_", "NB_" };
+
+	for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++)
+		if (!strncmp(name, ways[i], strlen(ways[i])) &&
+		    !strcmp(name + strlen(ways[i]), what))
+			return true;
+	return false;
+}
+
+static bool is_time(const char *name, const char *of, const char *which)
+{
+	size_t n = strlen(of);
+
+	return !strncmp(name, "F_", 2) && !strncmp(name + 2, of, n) && !strcmp(name + 2 + n, which);
+}
+
+/* A count that is not known is negative. */
+static void add(int64_t *sum, bool *has, const char *value)
+{
+	int64_t v;
+
+	if (number_i64(&value, &v) && v >= 0) {
+		number_add(sum, v);
+		*has = true;
+	}
+}
+
 static void take_counter(struct darshan *d, const char *counter, const char *value)
 {
-	static const char *const in_names[OPERATIONS] = { "_F_OPEN", "_F_READ", "_F_WRITE",
-							  "_F_CLOSE" };
-	static const char *const calls[OPERATIONS] = { "_OPENS", "_READS", "_WRITES", "_CLOSES" };
-	static const char *const bytes[OPERATIONS] = { NULL, "_BYTES_READ", "_BYTES_WRITTEN",
-						       NULL };
+	static const struct {
+		const char *in_times, *calls, *bytes;
+	} names[OPERATIONS] = { { "OPEN", "OPENS", "" },
+				{ "READ", "READS", "BYTES_READ" },
+				{ "WRITE", "WRITES", "BYTES_WRITTEN" },
+				{ "CLOSE", "CLOSES", "" } };
+	const char *name = without_module(counter);
 	double v;
 
 	for (int i = 0; i < OPERATIONS; i++) {
 		struct operation *o = &d->record.of[i];
 
-		if (ends_in(counter, in_names[i], "_START_TIMESTAMP"))
+		if (is_time(name, names[i].in_times, "_START_TIMESTAMP"))
 			o->begin_s = seconds(value, &v) ? v : 0;
-		else if (ends_in(counter, in_names[i], "_END_TIMESTAMP"))
+		else if (is_time(name, names[i].in_times, "_END_TIMESTAMP"))
 			o->end_s = seconds(value, &v) ? v : 0;
-		else if (ends_in(counter, in_names[i], "_TIME"))
+		else if (is_time(name, names[i].in_times, "_TIME"))
 			o->seconds = seconds(value, &v) ? v : 0;
-		else if (ends_in(counter, calls[i], "") && *value != '-')
-			snprintf(o->calls, sizeof o->calls, "%s", value);
-		else if (bytes[i] && ends_in(counter, bytes[i], "") && *value != '-')
-			snprintf(o->bytes, sizeof o->bytes, "%s", value);
+		else if (counts_calls(name, names[i].calls))
+			add(&o->calls, &o->has_calls, value);
+		else if (*name && !strcmp(name, names[i].bytes))
+			add(&o->bytes, &o->has_bytes, value);
 	}
 }
 
