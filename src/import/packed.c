@@ -2,9 +2,12 @@
 #include "import/packed.h"
 
 #include "base/inflate.h"
+#include "base/unnamed.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -158,4 +161,41 @@ int packed_open(struct packed *p, const char *path, struct err *e)
 	if (rc)
 		packed_close(p);
 	return rc;
+}
+
+static int write_all(int fd, const uint8_t *data, size_t n)
+{
+	while (n) {
+		ssize_t put = write(fd, data, n);
+
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put <= 0)
+			return put ? -errno : -EIO;
+		data += put;
+		n -= (size_t)put;
+	}
+	return 0;
+}
+
+int packed_seekable(struct packed *p, int dirfd, int *copy, struct err *e)
+{
+	uint8_t data[ZSTD_AHEAD];
+	char directory[64];
+	ssize_t got = 0;
+	int rc = packed_rewind(p, e);
+
+	*copy = -1;
+	if (rc || (!p->gzip && !p->zstd))
+		return rc ? rc : p->fd;
+	snprintf(directory, sizeof directory, "/proc/self/fd/%d", dirfd);
+	*copy = unnamed_open(directory);
+	if (*copy < 0)
+		return err_set(e, *copy, "no temporary file for %.300s: %s", p->path,
+			       strerror(-*copy));
+	while (!rc && (got = packed_read(p, data, sizeof data)) > 0)
+		rc = write_all(*copy, data, (size_t)got);
+	if (rc)
+		return err_set(e, rc, "cannot copy %.300s: %s", p->path, strerror(-rc));
+	return got < 0 ? err_set(e, -EIO, "%s", p->e.text) : *copy;
 }

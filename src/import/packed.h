@@ -32,5 +32,8 @@ void packed_close(struct packed *p);
 int packed_rewind(struct packed *p, struct err *e);
 /* As read() does, of a struct packed; -1: e says why. */
 ssize_t packed_read(void *packed, void *data, size_t n);
+/* A descriptor for who reads anywhere in the file: its own (borrowed), or that of a copy without
+ * a name in that directory, which *copy has, for the caller to close. -errno with a sentence. */
+int packed_seekable(struct packed *p, int dirfd, int *copy, struct err *e);
 
 #endif
