@@ -96,19 +96,20 @@ static const struct option rows[] = {
 	{ .name = "into",
 	  .type = ARG_TEXT,
 	  .value = "DIR",
-	  .help = "chrome-trace: add the timeline to the recording DIR of the same job, beside "
+	  .help = "Timelines: add the timeline to the recording DIR of the same job, beside "
 		  "what Sonde recorded.",
 	  OPTION_OFFSET(struct import_options, into) },
 	{ .name = "node",
 	  .type = ARG_TEXT,
 	  .value = "HOST",
-	  .help = "chrome-trace: the node that the timeline is of. Default: with --into the only "
+	  .help = "Timelines: the node that the timeline is of. Default: with --into the only "
 		  "node of DIR, or that of --rank; else a name made from the file's.",
 	  OPTION_OFFSET(struct import_options, node) },
 	{ .name = "rank",
 	  .type = ARG_TEXT,
 	  .value = "N",
-	  .help = "chrome-trace: the rank that the timeline is of. Its rows begin with it. "
+	  .help = "Timelines: the rank that the timeline is of. Its rows begin with it. Of a "
+		  "file with several ranks (darshan, nsys), only this one is imported. "
 		  "Default: what the file says.",
 	  OPTION_OFFSET(struct import_options, rank) },
 	{ .name = "align",
@@ -187,6 +188,11 @@ static const struct example examples[] = {
 	{ "import chrome-trace profile.json.gz", "a timeline of PyTorch's profiler, or of others" },
 	{ "import chrome-trace rank3.json --into sonde_1234 --rank 3", "beside what Sonde "
 								       "recorded" },
+	{ "import nsys report.sqlite --into sonde_1234", "from nsys export --type sqlite" },
+	{ "import otlp traces.json --into sonde_1234", "OpenTelemetry's spans, beside what Sonde "
+						       "recorded" },
+	{ "import darshan job.dxt.txt --into sonde_1234", "each read and write that Darshan "
+							  "traced" },
 	{ "import amun inspections", "Amun's trials, into the store" },
 	{ "import pytest-benchmark results.json", "its benchmarks, into the store" },
 };
@@ -376,7 +382,7 @@ static bool suits(const struct import_options *o, const struct importing *x, int
 	}
 	if (!x->importer->is_timeline && (o->into || o->node || o->rank || o->align)) {
 		say("import: --into, --node, --rank and --align are for timelines only "
-		    "(chrome-trace); remove them");
+		    "(chrome-trace, nsys, otlp, darshan); remove them");
 		return false;
 	}
 	if (o->into && o->output) {
@@ -476,6 +482,13 @@ const struct command command_import = {
 		"--into it joins a recording of the same job, by the absolute time that the file "
 		"states, by the machine's clock, or by a mark (--align); else it is reported as "
 		"not aligned.\n\n"
+		"nsys FILE: the SQLite export of NVIDIA's Nsight Systems: calls of threads (NVTX, "
+		"CUDA, MPI, operating system) and the work of GPUs.\n\n"
+		"otlp FILE: traces of OpenTelemetry in OTLP, as JSON or protobuf, also as the "
+		"Collector's file exporter writes them.\n\n"
+		"darshan FILE: the output of darshan-dxt-parser (each read and write) or of "
+		"darshan-parser (when each file was first and last opened, read, written and "
+		"closed).\n\n"
 		"amun PATH: trials for `sonde bench list`, not a recording: the directory of an "
 		"inspection (build/specification, results/N/result), a directory of several, or a "
 		"document: a result, whole inspections of Amun or thoth-storages, or a report of "

@@ -10,27 +10,12 @@
 #include "base/pool.h"
 #include "base/text/jsondoc.h"
 #include "import/importer.h"
+#include "import/packed.h"
 #include "import/timeline.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/stat.h>
-#include <sys/types.h>
-
-/* A file as it was before gzip or zstd compressed it, from begin to end, as often as need be. What
- * it is compressed with is known by its first bytes. Its memory is fixed. */
-
-struct packed {
-	const char *path; /* borrowed */
-	struct stat st;
-	struct err e; /* why packed_read gave -1 */
-
-	/* private */
-	int fd;
-	struct inflate *gzip;
-	struct packed_zstd *zstd;
-};
 
 /* One event of a trace in Chrome's JSON, out of a document at its opening brace.
  *

@@ -185,7 +185,7 @@ static int flush_points(struct timeline *t)
 
 /* ---- what is on it ---- */
 
-static void label_put(struct timeline *t, uint32_t id, const char *key, const char *value)
+void timeline_label(struct timeline *t, uint32_t id, const char *key, const char *value)
 {
 	if (id && value && *value)
 		sample_label(&t->sample, id, key, value);
@@ -202,8 +202,8 @@ static uint32_t thing_put(struct timeline *t, const char *domain, const char *na
 	snprintf(whole, sizeof whole, "%s%s%s%s", t->rank ? "rank " : "", t->rank ? t->rank : "",
 		 t->rank ? " " : "", name);
 	id = sample_instance(&t->sample, domain, whole, 0, 0, 0);
-	label_put(t, id, "pid", pid);
-	label_put(t, id, "rank", t->rank);
+	timeline_label(t, id, "pid", pid);
+	timeline_label(t, id, "rank", t->rank);
 	return id;
 }
 
@@ -214,7 +214,7 @@ static uint32_t track_put(struct timeline *t, const char *name, const char *pid,
 
 	t->ntracks += id != 0;
 	t->tracks_left += !id;
-	label_put(t, id, "process", process);
+	timeline_label(t, id, "process", process);
 	return id;
 }
 
@@ -223,7 +223,7 @@ uint32_t timeline_track(struct timeline *t, const char *name, const char *pid, c
 {
 	uint32_t id = track_put(t, name, pid, process);
 
-	label_put(t, id, "tid", tid);
+	timeline_label(t, id, "tid", tid);
 	return id;
 }
 
@@ -234,7 +234,7 @@ uint32_t timeline_lane(struct timeline *t, const char *name, const char *pid, ui
 	char number[16];
 
 	snprintf(number, sizeof number, "%u", lane);
-	label_put(t, id, "async", number);
+	timeline_label(t, id, "async", number);
 	return id;
 }
 
@@ -491,4 +491,39 @@ int timeline_clock(const struct timeline_times *t, const struct import *x, int64
 		return 0;
 	}
 	return unknown(t, x, zero_utc, e);
+}
+
+/* Of a file "rank0.pt.trace.json.gz": rank0. */
+static void host_of(const struct import *x, char *out, size_t size)
+{
+	const char *slash = strrchr(x->path, '/'), *name = slash ? slash + 1 : x->path;
+	size_t n = strcspn(name, ".");
+
+	if (x->place.host)
+		snprintf(out, size, "%s", x->place.host);
+	else
+		snprintf(out, size, "%.*s", n ? (int)(n < size ? n : size - 1) : 5,
+			 n ? name : "trace");
+}
+
+int timeline_begin(struct timeline *line, const struct timeline_times *t, const struct import *x,
+		   const char *format, const char *rank, struct err *e)
+{
+	int64_t zero_utc;
+	int rc = timeline_clock(t, x, &zero_utc, e);
+
+	if (rc)
+		return rc;
+	rank = x->place.rank ? x->place.rank : rank;
+	*line = (struct timeline){ .host = line->host_text,
+				   .from = line->from_text,
+				   .rank = rank && *rank ? rank : NULL,
+				   .of = x->place.of,
+				   .base_utc = zero_utc + t->first_ns };
+	host_of(x, line->host_text, sizeof line->host_text);
+	snprintf(line->from_text, sizeof line->from_text, "%s %.500s", format, x->path);
+	if (line->of)
+		line->base_mono = line->base_utc - x->place.utc_of_mono;
+	rc = timeline_open(line, x->dirfd, e);
+	return rc ? timeline_close(line, rc) : 0;
 }

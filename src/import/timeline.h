@@ -40,6 +40,7 @@ struct timeline {
 	uint64_t details_left, marks_left, points_left, tracks_left, counters_left;
 
 	/* private */
+	char host_text[256], from_text[600];
 	struct writer *w;
 	struct sample sample;
 	struct timeline_batch *batch;
@@ -61,6 +62,8 @@ uint32_t timeline_track(struct timeline *t, const char *name, const char *pid, c
 uint32_t timeline_lane(struct timeline *t, const char *name, const char *pid, uint32_t lane,
 		       const char *process);
 uint32_t timeline_counter(struct timeline *t, const char *name, const char *pid);
+/* More of a track; 0, NULL and "" are nothing. */
+void timeline_label(struct timeline *t, uint32_t id, const char *key, const char *value);
 
 /* Times are since base_utc, not negative. detail: "" or NULL: none. 0 or -errno. */
 int timeline_span(struct timeline *t, uint32_t track, int64_t begin_ns, int64_t end_ns,
@@ -89,5 +92,11 @@ struct timeline_times {
  * sentence: it is not of that recording. */
 int timeline_clock(const struct timeline_times *t, const struct import *x, int64_t *zero_utc,
 		   struct err *e);
+
+/* A timeline of a file, opened: its host is the place's, else made from the file's name; its 0 is
+ * first_ns. format: the importer's name. rank: what the file says, "" or NULL: nothing; outlives
+ * it. 0 or -errno; on success timeline_close is the caller's. */
+int timeline_begin(struct timeline *line, const struct timeline_times *t, const struct import *x,
+		   const char *format, const char *rank, struct err *e);
 
 #endif

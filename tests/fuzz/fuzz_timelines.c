@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as a trace in Chrome's JSON, plain or compressed: taken or refused with a sentence, and
- * what was taken is a recording that can be read. The first byte says whether it goes beside
- * another one. */
+/* Any bytes as a timeline of another tool, plain or compressed: taken or refused with a sentence,
+ * and what was taken is a recording that can be read. The first byte says whether it goes beside
+ * another one, and which format it is. */
 #include "import/importer.h"
 #include "recording/join.h"
 
@@ -14,6 +14,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static const char *const formats[] = { "chrome-trace", "otlp", "darshan", "nsys" };
 static char directory[64], written[300];
 
 static void wrote(void *ctx, const char *name)
@@ -61,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int fd, rc;
 
 	if (dir < 0) {
-		snprintf(directory, sizeof directory, "fuzz-chrome-trace-%d", (int)getpid());
+		snprintf(directory, sizeof directory, "fuzz-timelines-%d", (int)getpid());
 		mkdir(directory, 0700);
 		dir = open(directory, O_RDONLY | O_DIRECTORY);
 	}
@@ -81,7 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 						 .align_utc = INT64_C(1699999000000000500),
 						 .of = "node-h.sonde",
 						 .align = data[0] & 2 ? "a" : NULL };
-	rc = importer_find("chrome-trace")->run(&x, &e);
+	rc = importer_find(formats[size ? data[0] >> 2 & 3 : 0])->run(&x, &e);
 	if (rc ? !e.text[0] || *written : !*written)
 		abort();
 	if (!rc)
