@@ -15,6 +15,7 @@
 struct explain_options {
 	int64_t ask;
 	bool json;
+	struct option_list history;
 };
 
 static const struct option rows[] = {
@@ -25,6 +26,13 @@ static const struct option rows[] = {
 	  .help = "Answer this only: where the time went, memory, input and output, waits, what "
 		  "to do next, or what differs between two runs.",
 	  OPTION_OFFSET(struct explain_options, ask) },
+	{ .name = "history",
+	  .type = ARG_LIST,
+	  .value = "DIR",
+	  .help = "Of two recordings: look here for similar runs, as sonde compare does. "
+		  "Default: the directory of the first, then the history of `sonde ls "
+		  "--history`.",
+	  OPTION_OFFSET(struct explain_options, history) },
 	{ .name = "json",
 	  .help = "Print the findings as JSON in one line of at most 8,000 bytes, schema "
 		  "sonde/explain/1.",
@@ -83,7 +91,8 @@ static int explain_one(const struct explain_options *o, int noperands, char **op
 
 /* ---- two ---- */
 
-static int read_both(struct comparison *x, struct wanted *w, char **operands, struct err *e)
+static int read_both(struct comparison *x, struct wanted *w, const struct option_list *history,
+		     char **operands, struct err *e)
 {
 	int rc;
 
@@ -95,7 +104,7 @@ static int read_both(struct comparison *x, struct wanted *w, char **operands, st
 			rc = err_set(e, -EINVAL, "there is no run in %.300s", operands[i]);
 	}
 	if (!rc)
-		rc = wanted_like(w, &(struct option_list){ 0 }, e);
+		rc = wanted_like(w, history, e);
 	if (!rc)
 		rc = compared_read(
 			&(struct compared_reading){ .verb = "explain", .result = x, .wanted = w }, e);
@@ -108,7 +117,7 @@ static int explain_two(const struct explain_options *o, char **operands)
 	struct wanted wanted = { 0 };
 	struct explain x = { 0 };
 	struct err e = { "" };
-	int rc = read_both(&compared, &wanted, operands, &e), code;
+	int rc = read_both(&compared, &wanted, &o->history, operands, &e), code;
 
 	if (!rc && explain_pair(&x, &compared, operands[0], operands[1], (enum explain_topic)o->ask))
 		rc = err_set(&e, -ENOMEM, "out of memory for the findings");
