@@ -95,15 +95,18 @@ const char *asking_text(struct asking *c)
 	return (const char *)c->output.data;
 }
 
-void asking_end(struct asking *c, int signal)
+int asking_end(struct asking *c, int signal)
 {
+	int status = -1;
+
 	if (c->pid) {
 		kill(c->pid, signal);
-		waitpid(c->pid, NULL, 0);
+		waitpid(c->pid, &status, 0);
 		close(c->from);
 	}
 	bytes_free(&c->output);
 	*c = (struct asking){ 0 };
+	return status;
 }
 
 /* ---- ending a child ---- */

@@ -6,6 +6,7 @@
 #include "recording/join.h"
 #include "report/comparison/comparison.h"
 #include "report/comparison/comparison_page.h"
+#include "session/compared.h"
 #include "session/find.h"
 #include "trial/batchgroups.h"
 #include "trial/timingprint.h"
@@ -104,8 +105,6 @@ static const struct example examples[] = {
 	  "each number of a range, until the answer is certain enough" },
 };
 
-static const char *const built_in[] = { "wall_seconds", "cpu_seconds", "peak_memory_bytes" };
-
 struct comparing {
 	const struct compare_options *o;
 	struct wanted wanted;
@@ -120,7 +119,6 @@ static int add_conditions(struct comparing *c, struct err *e)
 	const struct compare_options *o = c->o;
 	struct comparison *x = &c->result;
 	bool relative;
-	char text[128];
 	int rc = 0;
 
 	if (!comparison_number(o->margin, &x->margin, &relative))
@@ -132,58 +130,27 @@ static int add_conditions(struct comparing *c, struct err *e)
 		rc = comparison_add_floor(x, o->floor.text[i], e);
 	for (uint32_t i = 0; i < o->fail_if.n && !rc; i++)
 		rc = comparison_add_condition(x, o->fail_if.text[i], e);
-	for (size_t i = 0;
-	     i < sizeof built_in / sizeof built_in[0] && !o->fail_if.n && !x->any_name && !rc;
-	     i++) {
-		snprintf(text, sizeof text, "%s>+%.6g%%", built_in[i], 100 * x->margin);
-		rc = comparison_add_condition(x, text, e);
-		if (!rc)
-			x->condition[x->nconditions - 1].if_known = true;
-	}
+	if (!rc && !o->fail_if.n && !x->any_name)
+		rc = compared_usual_conditions(x, e);
 	return rc;
 }
 
 /* ---- reading ---- */
 
-static int read_run(struct comparing *c, const char *path, enum comparison_group group,
-		    struct err *e)
+static int add_to_page(void *ctx, enum comparison_group group, struct run *r, struct summary *s,
+		       struct err *e)
 {
-	struct run *r = NULL;
-	struct summary s = { 0 };
-	struct progress progress;
-	int rc;
-
-	progress_begin(&progress);
-	rc = run_open_showing(&r, path, &(struct run_progress){ progress_show, &progress }, e);
-	if (rc)
-		return rc;
-	if (r->ndamages && group != GROUP_HISTORY)
-		say("compare: %s is damaged; comparing the undamaged part", path);
-	rc = summary_make(&s, r, e);
-	if (!rc && group != GROUP_HISTORY && !s.complete)
-		say("compare: %s is incomplete: it was truncated or is still running", path);
-	if (!rc && comparison_add_run(&c->result, group, r, &s))
-		rc = err_set(e, -ENOMEM, "out of memory for the figures of %.300s", path);
-	if (!rc && c->o->html && group != GROUP_HISTORY)
-		rc = comparison_page_add(&c->page, group, r, &s, e);
-	summary_free(&s);
-	run_close(r);
-	return rc;
+	return comparison_page_add(ctx, group, r, s, e);
 }
 
 static int read_all(struct comparing *c, struct err *e)
 {
-	const struct history *past = &c->wanted.past;
-	int rc = 0;
-
-	for (uint32_t i = 0; i < c->wanted.n && !rc; i++)
-		rc = read_run(c, c->wanted.run[i].path, c->wanted.run[i].group, e);
-	for (uint32_t i = 0; i < past->n && !rc; i++)
-		if (comparison_add_past(&c->result, past, &past->run[i]))
-			rc = err_set(e, -ENOMEM, "out of memory for the figures of the history");
-	if (!rc && comparison_judge(&c->result))
-		rc = err_set(e, -ENOMEM, "out of memory while comparing");
-	return rc;
+	return compared_read(&(struct compared_reading){ .verb = "compare",
+							 .result = &c->result,
+							 .wanted = &c->wanted,
+							 .also = c->o->html ? add_to_page : NULL,
+							 .ctx = &c->page },
+			     e);
 }
 
 /* Different jobs may be compared, but not without a word. */
@@ -309,8 +276,6 @@ static int compare(struct comparing *c, int noperands, char **operands, struct e
 		rc = find_runs(c, noperands, operands, e);
 	if (!rc)
 		rc = wanted_like(&c->wanted, &c->o->history, e);
-	if (!rc && comparison_expect(&c->result, c->wanted.n + c->wanted.past.n))
-		rc = err_set(e, -ENOMEM, "out of memory for the figures of %u runs", c->wanted.n);
 	if (!rc)
 		rc = read_all(c, e);
 	return rc;

@@ -27,7 +27,7 @@ bool asking_take(struct asking *c);
 bool asking_take_all(struct asking *c, int64_t patience_ns);
 /* The output as a text. */
 const char *asking_text(struct asking *c);
-/* Kills and reaps it; {0} afterwards. */
-void asking_end(struct asking *c, int signal);
+/* Kills and reaps it; {0} afterwards. As wait says how it ended, -1 if there was none. */
+int asking_end(struct asking *c, int signal);
 
 #endif

@@ -207,6 +207,8 @@ static void rule_apply(const struct rule *r, const struct sentence *said, bool y
 				     .margin = NAN };
 
 	snprintf(v.rule, sizeof v.rule, "%s", r->name);
+	snprintf(v.theme, sizeof v.theme, "%s", r->theme ? r->theme : "");
+	snprintf(v.about, sizeof v.about, "%s", r->about);
 	snprintf(v.metric, sizeof v.metric, "%s", proof_of(r, s));
 	sentence_write(said, s, v.sentence, VERDICT_SENTENCE);
 	sentence_numbers(said, s, &v);

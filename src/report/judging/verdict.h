@@ -52,6 +52,7 @@ struct verdict_number {
 
 struct summary_verdict {
 	char rule[VERDICT_NAME];
+	char theme[VERDICT_NAME], about[VERDICT_NEXT]; /* of the rule; "": it gives none */
 	enum severity severity;
 	enum confidence confidence;
 	char sentence[VERDICT_SENTENCE + VERDICT_COST]; /* with its cost */
