@@ -225,6 +225,8 @@ ifneq ($(RELEASE),)
 # For any Python or C program: of glibc from 2.17, or, with musl's compiler, of musl from 1.2.
 LIBLINK  := $(ZSTD) -Wl,--exclude-libs,ALL -nodefaultlibs -L$(BUILD)/oldlibc $(if $(findstring musl,$(CC)),-lc,-lm -lpthread -lc -l:libc_nonshared.a -Wl$(,)--as-needed -lloader) -lgcc
 LIBOTHER := $(BUILD)/lacking.o
+# What is in no library is in nobody's stacks: it needs no tables for unwinding.
+$(filter-out $(LIBOBJ),$(OBJ)) $(BUILD)/obj/main.o: CFLAGS += -fno-asynchronous-unwind-tables
 $(BUILD)/lacking.o: release/lacking.c $(BUILD)/oldlibc/libc.so Makefile
 	$(call SAY,CC)
 	$(Q)$(CC) $(CPPFLAGS) -DSONDE_LACKING $(CFLAGS) -fno-builtin -Wno-missing-prototypes -c -o $@ $<

@@ -12,7 +12,8 @@
 # quick lints run.
 # The longest tests (tests/times) start first, as many together as keep $JOBS CPUs busy: one that waits leaves room for
 # another. The build with sanitizers and the lints have the lowest priority: they use what the others leave.
-# RELEASED=FOLDER: the programs of tests are FOLDER/sonde, of an unpacked release (RELEASED=.../sonde-VERSION-linux-ARCH/bin tests/run.sh cli/).
+# RELEASED=FOLDER: the programs of tests are FOLDER/sonde, of an unpacked release (RELEASED=.../sonde-VERSION-linux-ARCH/bin tests/run.sh cli/), laid as
+# a build lays them: the helpers below the program.
 # What failed beside others and watches running processes is run once more, alone: on a busy machine a process may get
 # no CPU for seconds. The report names each test that passed only then.
 set -u
@@ -41,6 +42,12 @@ scratch=$(mktemp -d "${TMPDIR:-/tmp}/sonde-check.XXXXXX")
 results=$scratch/results
 mkdir "$results"
 trap 'kill $(jobs -p) 2>/dev/null; exit 130' INT TERM
+if [ -n "${RELEASED:-}" ]; then
+	mkdir "$scratch/released"
+	cp "$RELEASED/sonde" "$scratch/released/"
+	ln -s "$(realpath "$RELEASED/../libexec")" "$scratch/released/libexec"
+	RELEASED=$scratch/released
+fi
 names=() limits=() companies=() flavours=() commands=()
 sanitized="build clang_sanitized"
 

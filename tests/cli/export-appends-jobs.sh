@@ -2,7 +2,7 @@
 # Several jobs' tables go into one SQLite or HDF5 file, at once too: named after their jobs, all or nothing, under a lock that is not waited for in
 # vain; where the helper is not installed, it says with what it is made.
 . "$TOP/tests/lib.sh"
-[ -x "$BUILD/libexec/sonde/sonde-sqlite" ] && [ -x "$BUILD/libexec/sonde/sonde-hdf5" ] || fail "the helpers are not built"
+[ -x "$LIBEXEC/sonde-sqlite" ] && [ -x "$LIBEXEC/sonde-hdf5" ] || fail "the helpers are not built"
 
 for id in 11 12 13 14; do
 	SLURM_JOB_ID=$id "$SONDE" run --quiet -i 50ms -o "job$id" -- sleep 0.2 || fail "run"

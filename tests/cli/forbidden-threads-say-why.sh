@@ -2,7 +2,7 @@
 # sonde stacks of a process of another user, and of one that the kernel protects: listed, without a stack, with the reason; their
 # other ends of pipes are named all the same.
 . "$TOP/tests/lib.sh"
-[ -x "$BUILD/libexec/sonde/sonde-unwind" ] || skip "the helper sonde-unwind was not built"
+[ -x "$LIBEXEC/sonde-unwind" ] || skip "the helper sonde-unwind was not built"
 [ "$(id -u)" = 0 ] || skip "needs root to be two users"
 need setpriv
 [ -x /usr/bin/python3 ] || skip "/usr/bin/python3 is not installed"
@@ -16,7 +16,7 @@ trap 'kill $others $protected 2>/dev/null' EXIT
 wait_for 10 sh -c "grep -q -i nanosleep /proc/$protected/wchan"
 cp "$SONDE" sonde
 mkdir -p libexec/sonde
-cp "$BUILD/libexec/sonde/sonde-unwind" libexec/sonde/
+cp -r "$LIBEXEC/." libexec/sonde/
 chmod -R a+rX . && chmod a+x sonde libexec/sonde/sonde-unwind
 
 (cd / && $user "$OLDPWD/sonde" stacks $others) >other || fail "another user's"

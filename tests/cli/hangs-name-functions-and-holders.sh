@@ -4,7 +4,7 @@
 # and all threads are in the recording. A job that rests again and again is looked at five seconds after its start, and not again as long as that
 # cost too much.
 . "$TOP/tests/lib.sh"
-[ -x "$BUILD/libexec/sonde/sonde-unwind" ] || skip "the helper sonde-unwind was not built"
+[ -x "$LIBEXEC/sonde-unwind" ] || skip "the helper sonde-unwind was not built"
 
 for kind in pipes sockets tcp files mutexes child free idle; do
 	mkdir -p "in.$kind"

@@ -3,7 +3,7 @@
 # A look that does not come back, as at a process whose memory is on a server that is silent, costs its thread alone: it is said, and
 # another helper goes on with the others. One that crashes or talks nonsense is no harm.
 . "$TOP/tests/lib.sh"
-[ -x "$BUILD/libexec/sonde/sonde-unwind" ] || skip "the helper sonde-unwind was not built"
+[ -x "$LIBEXEC/sonde-unwind" ] || skip "the helper sonde-unwind was not built"
 "$PROGRAMS/stuck" mutexes &
 job=$!
 trap 'kill $job 2>/dev/null' EXIT
@@ -15,7 +15,7 @@ helper() { # TEXT: in place of the first helper
 	rm -f first
 	cat >libexec/sonde-unwind <<-END
 		#!/bin/bash
-		[ -e "$PWD/first" ] && exec "$BUILD/libexec/sonde/sonde-unwind"
+		[ -e "$PWD/first" ] && exec "$LIBEXEC/sonde-unwind"
 		touch "$PWD/first"
 		$1
 	END

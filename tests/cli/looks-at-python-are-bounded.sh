@@ -3,7 +3,7 @@
 # so many at most.
 . "$TOP/tests/lib.sh"
 need strace
-[ -x "$BUILD/libexec/sonde/sonde-unwind" ] || skip "the helper sonde-unwind was not built"
+[ -x "$LIBEXEC/sonde-unwind" ] || skip "the helper sonde-unwind was not built"
 cat >many.py <<'END'
 import sys, threading, time
 def wait(lock, deep):

@@ -3,7 +3,7 @@
 . "$TOP/tests/lib.sh"
 export SONDE_TOKEN=
 mkdir rec
-[ -x "$BUILD/libexec/sonde/sonde-serve" ] || skip "sonde-serve is not built: libmicrohttpd-dev is not installed"
+[ -x "$LIBEXEC/sonde-serve" ] || skip "sonde-serve is not built: libmicrohttpd-dev is not installed"
 
 refused() { # STATUS TEXT ARGUMENTS...
 	local status=$1 text=$2 got=0
