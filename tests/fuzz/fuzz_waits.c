@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the kernel and the helper say of blocked threads, as any bytes. */
+/* What the kernel and the helper say of blocked threads, and nodes of their ranks, as any bytes. */
 #include "waits/ends.h"
 #include "waits/object.h"
 #include "waits/say.h"
@@ -34,6 +34,25 @@ static void take_lines(const char *text)
 	waits_free(&w);
 }
 
+/* A node's roll call, twice: what is folded can be told again. */
+static void take_roll(const char *text)
+{
+	struct rollcall r = { 0 };
+	struct bytes b = { 0 };
+	struct json j = { .out = &b };
+	bool ok = rollcall_take(&r, text) && rollcall_take(&r, text);
+
+	if (ok && !rollcall_fold(&r))
+		abort();
+	if (ok) {
+		rollcall_list(&b, &r);
+		rollcall_say(&b, &r);
+		rollcall_put(&j, &r);
+	}
+	bytes_free(&b);
+	rollcall_free(&r);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text = malloc(size + 1);
@@ -50,6 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	object_call_parse(&call, text);
 	take_lines(text);
+	take_roll(text);
 	if (ends_line_parse(&line, text) && strlen(line.local) >= sizeof line.local)
 		abort();
 	free(text);

@@ -345,7 +345,12 @@ void rollcall_list(struct bytes *out, const struct rollcall *r)
 	if (ranks_of(r) < 2)
 		return;
 	for (uint32_t i = 0; i < r->n; i++) {
+		size_t line = out->len;
+
 		put_group(out, r, &r->group[i]);
+		for (size_t k = line; !out->failed && k < out->len; k++)
+			if (out->data[k] == '\n' || out->data[k] == '\r')
+				out->data[k] = '?';
 		bytes_puts(out, "\n");
 	}
 	if (put_missing(out, r, ""))
