@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """oldlibc.py CC OUT: the C library that programs of a release are linked with: glibc as its version 2.17 was, or musl 1.2.0. Writes stand-ins for
-libc, libm, libpthread and the loader to OUT that have no code: each symbol of CC's own C library, in its newest version that is old enough, and no other symbols."""
+libc, libm, libpthread, libdl and the loader to OUT that have no code: each symbol of CC's own C library, in its newest version that is old enough, and no other symbols."""
 import os
 import re
 import subprocess
@@ -65,8 +65,10 @@ def main():
     write(cc, out, "libloader", loader, glibc(own(loader)))
     libc = glibc(own("libc.so.6"))
     threads = {name for name in libc if re.match(r"(__)?pthread_|sem_", name)} # where 2.17 has them
+    loading = libc.keys() & {"dladdr", "dlclose", "dlerror", "dlopen", "dlsym"}
     write(cc, out, "libpthread", "libpthread.so.0", {name: libc[name] for name in threads})
-    write(cc, out, "libc", "libc.so.6", {name: libc[name] for name in libc.keys() - threads})
+    write(cc, out, "libdl", "libdl.so.2", {name: libc[name] for name in loading})
+    write(cc, out, "libc", "libc.so.6", {name: libc[name] for name in libc.keys() - threads - loading})
     write(cc, out, "libm", "libm.so.6", glibc(own("libm.so.6")))
 
 

@@ -521,3 +521,17 @@ void mpi_free(struct mpi *m)
 	free(m->phase);
 	free(m);
 }
+
+int summary_mpi_make(struct summary *s, const struct run *r, const struct series_index *x,
+		     struct err *e)
+{
+	int rc = mpi_make(&s->mpi, r, x, e);
+	const struct mpi *m = s->mpi;
+
+	s->mpi_ranks = m && m->nranks ? (double)m->nranks : NAN;
+	s->mpi_elapsed_s = m && m->nranks ? m->elapsed_s : NAN;
+	s->mpi_balance = m ? m->pop.balance : NAN;
+	s->mpi_serialisation = m ? m->pop.serialisation : NAN;
+	s->mpi_transfer = m ? m->pop.transfer : NAN;
+	return rc;
+}

@@ -87,6 +87,9 @@ struct mpi {
 /* *m NULL: nobody asked for it. 0 or -errno with a sentence. Free it in either case. */
 int mpi_make(struct mpi **m, const struct run *r, const struct series_index *x, struct err *e);
 void mpi_free(struct mpi *m); /* NULL is fine */
+/* It, and what rules ask for. */
+int summary_mpi_make(struct summary *s, const struct run *r, const struct series_index *x,
+		     struct err *e);
 /* The phases besides (mpi_phases.c): it reads the run's chunks where there are any. */
 int mpi_phases_make(struct mpi *m, struct run *r, struct err *e);
 

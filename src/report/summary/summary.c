@@ -328,7 +328,7 @@ static int make_parts(struct summary *s, struct run *r, struct series_index *x,
 	if (!rc)
 		rc = waittime_make(&s->waits, r, false, e);
 	if (!rc)
-		rc = mpi_make(&s->mpi, r, x, e);
+		rc = summary_mpi_make(s, r, x, e);
 	if (!rc)
 		rc = growth_make(s, r, x, e);
 	if (!rc)

@@ -209,6 +209,7 @@ struct summary {
 	double clock_error_s;
 	struct hostlist unsynchronised; /* hosts whose kernel says that nobody corrects its clock */
 	struct mpi *mpi; /* what ranks did with MPI (report/summary/mpi.h); NULL: nobody asked */
+	double mpi_ranks, mpi_elapsed_s, mpi_balance, mpi_serialisation, mpi_transfer; /* of it */
 	struct summary_counter counters[SUMMARY_COUNTERS]; /* those that were counted */
 	uint32_t ncounters;
 	const char *counters_refused; /* why those that were asked for are not there; NULL: none is

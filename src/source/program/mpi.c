@@ -3,6 +3,7 @@
  * mpi.c - what a process did with MPI, as libsonde_inject.so counts it in the process's file of
  * rings: the rank, its kinds of calls, and the ranks that it sent to.
  */
+#include "base/text/number.h"
 #include "source/program/spans_part.h"
 #include "source/source.h"
 
@@ -142,7 +143,7 @@ static void rank_put(struct span_reader *r, struct sample *s, const struct ring_
 	int64_t elapsed = until_ns - x->began_ns, inside = x->inside_ns;
 
 	if (x->open_ns >= x->began_ns && x->open_ns < until_ns)
-		inside += until_ns - x->open_ns;
+		number_add(&inside, until_ns - x->open_ns);
 	if (elapsed > m->elapsed_ns)
 		m->elapsed_ns = elapsed;
 	if (inside > m->inside_ns)
