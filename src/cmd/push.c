@@ -62,13 +62,14 @@ static const struct option rows[] = {
 	{ .name = "metrics",
 	  .type = ARG_TEXT,
 	  .value = "GLOBS",
-	  .help = "Remote write: send only series that match one of these patterns, separated by "
+	  .help = "Remote write, OTLP: send only series that match one of these patterns, separated by "
 		  "commas.",
 	  OPTION_OFFSET(struct push_options, metrics) },
 	{ .name = "labels",
 	  .type = ARG_TEXT,
 	  .value = "NAME=VALUE,...",
-	  .help = "Remote write: add these labels to every series.",
+	  .help = "Remote write: add these labels to every series. OTLP: add these attributes "
+		  "to each resource.",
 	  OPTION_OFFSET(struct push_options, labels) },
 	{ .name = "with-environment",
 	  .type = ARG_FLAG,
@@ -81,7 +82,7 @@ static const struct option rows[] = {
 	  .bare = "15s",
 	  .min = NS_PER_S,
 	  .max = INT64_C(86400) * NS_PER_S,
-	  .help = "MLflow, remote write: send new samples every 15 s, or TIME, until the job ends.",
+	  .help = "MLflow, remote write, OTLP: send new samples every 15 s, or TIME, until the job ends.",
 	  OPTION_OFFSET(struct push_options, every_ns) },
 	{ .name = "patience",
 	  .type = ARG_DURATION,
@@ -119,6 +120,8 @@ static const struct example examples[] = {
 	  "the whole recording, into a database; the password is in ~/.pgpass" },
 	{ "push --to azure-table start",
 	  "start-up events, into Batch Shipyard's table SONDE_AZURE_TABLE_URL" },
+	{ "push --to otlp --url http://localhost:4318",
+	  "samples, the job and its spans, to an OpenTelemetry Collector" },
 	{ "push --to mlflow bench:7",
 	  "a batch of trials: a run, and below it a run of each trial" },
 	{ "push --to mlflow sweep:numpy", "the same of a sweep" },
@@ -414,6 +417,12 @@ const struct command command_push = {
 		"account, or AZURE_STORAGE_SAS_TOKEN a signature; or SHIPYARD_STORAGE_ENV has "
 		"ACCOUNT:ENDPOINT:KEY. Marks SOURCE:EVENT become its entities; the table itself "
 		"records which of them have arrived.\n\n"
+		"otlp: OTEL_EXPORTER_OTLP_ENDPOINT is the address of a receiver of OpenTelemetry's "
+		"OTLP over HTTP, such as a Collector's http://host:4318; "
+		"OTEL_EXPORTER_OTLP_HEADERS has headers that it asks for. Samples are sent as "
+		"gauges, and once the job has ended the job and the spans of its programs as a "
+		"trace: in the trace of who started the job, if TRACEPARENT was set for it. For a "
+		"running job the same command later sends the rest, as does --follow.\n\n"
 		"Exit code 1 also means that some data was skipped.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct push_options),
