@@ -77,7 +77,9 @@ SEVENTH = [
     Seventh("sed-each-line", "a shell starts three programs for each line", "sh:seq {n} | while read x; do echo \"$x\" | sed s/1/2/ | tr 2 3; done >out", STORM, fine="few cores,one core,kernel,storage",
             draw={"n": (2500, 4500)}),
     Seventh("interpreter-each-record", "an interpreter is started for each record",
-            "sh:for i in $(seq {n}); do {py} -c 'import json, sys; print(json.dumps(sys.argv))' $i; done >out", STORM, fine="few cores,one core,kernel", draw={"n": (250, 420)}),
+            "sh:for i in $(seq {n}); do {py} -c 'import json, sys; print(json.dumps(sys.argv))' $i; done >out",
+            STORM + [r"was started [\d,]+ times"],    # extended after the first output: it names the cause in other words
+            fine="few cores,one core,kernel", draw={"n": (250, 420)}),
     Seventh("pool-each-batch", "a pool of eight processes is made for each batch", "{py} {src}/daily.py pools {s}", STORM, fine="few cores,one core,kernel", draw={"s": S}),
     Seventh("process-limit", "the group takes no more processes", "{py} {src}/daily.py forks 80 {s}", [r"pids|limit.*process|process.*limit|EAGAIN|fork|Resource temporarily"],
             fine="failed,oversubscribed", kind="failed", draw={"s": (20, 30)}, around="pids:30", needs="cgroup"),
