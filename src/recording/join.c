@@ -67,9 +67,11 @@ static int stem_add(struct join *j, const char *stem, size_t n, const char *dir)
 	return f->path && f->tail_path ? 0 : -ENOMEM;
 }
 
+/* Nodes in the order that people count them: n2 before n10. */
 static int by_name(const void *a, const void *b)
 {
-	return strcmp(((const struct join_file *)a)->sonde, ((const struct join_file *)b)->sonde);
+	return strverscmp(((const struct join_file *)a)->sonde,
+			  ((const struct join_file *)b)->sonde);
 }
 
 /* Names as they come are in any order, and a stem comes once for each of its files. */

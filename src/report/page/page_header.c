@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { HOSTS_NAMED = 3 };
-
 void html_text(struct bytes *b, const char *hostile)
 {
 	struct bytes visible = { 0 };
@@ -65,15 +63,15 @@ static void hosts(struct bytes *b, const struct summary *s)
 	uint32_t named = 0;
 
 	bytes_printf(b, "<li>%s <b>", s->nhosts > 1 ? "nodes" : "on");
-	for (uint32_t i = 0; i < s->nnodes && named < HOSTS_NAMED; i++) {
+	for (uint32_t i = 0; i < s->nnodes && named < SUMMARY_HOSTS_NAMED; i++) {
 		if (s->nodes[i].again)
 			continue;
 		bytes_puts(b, named++ ? ", " : "");
 		html_text(b, s->nodes[i].host);
 	}
 	bytes_puts(b, "</b>");
-	if (s->nhosts > HOSTS_NAMED)
-		bytes_printf(b, " and %u more", s->nhosts - HOSTS_NAMED);
+	if (s->nhosts > SUMMARY_HOSTS_NAMED)
+		bytes_printf(b, " and %u more", s->nhosts - SUMMARY_HOSTS_NAMED);
 	if (s->nnodes > s->nhosts)
 		bytes_printf(b, " in %u recordings", s->nnodes);
 	bytes_puts(b, "</li>");
@@ -114,6 +112,22 @@ static void losses(struct bytes *b, const struct summary *s)
 	bytes_free(&words);
 }
 
+static void job(struct bytes *b, const struct page_source *p)
+{
+	const char *id = p->summary->job_id, *name = run_find_text(p->run, 0, "job.name");
+
+	if (!id && !name)
+		return;
+	bytes_puts(b, "<li>job <b>");
+	html_text(b, id ? id : name);
+	bytes_puts(b, "</b>");
+	if (id && name) {
+		bytes_puts(b, ", ");
+		html_text(b, name);
+	}
+	bytes_puts(b, "</li>");
+}
+
 void html_header(struct bytes *b, const struct page_source *p)
 {
 	const struct summary *s = p->summary;
@@ -139,11 +153,7 @@ void html_header(struct bytes *b, const struct page_source *p)
 			     "<li>started <time datetime=\"%s\"><b>%.10s %.8s</b> UTC</time></li>",
 			     iso, iso, strlen(iso) > 11 ? iso + 11 : "");
 	}
-	if (s->job_id) {
-		bytes_puts(b, "<li>job <b>");
-		html_text(b, s->job_id);
-		bytes_puts(b, "</b></li>");
-	}
+	job(b, p);
 	bytes_puts(b, "</ul>");
 	losses(b, s);
 	machines(b, p->run);

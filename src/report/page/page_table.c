@@ -187,7 +187,7 @@ static void comparison_row(struct bytes *b, const struct summary *s,
 {
 	const struct spread *x = &c->spread;
 
-	html_name_cell(b, c->metric, NAN);
+	html_name_cell(b, c->label ? c->label : c->metric, NAN);
 	html_number_cell(b, c->unit, c->adds_up ? x->total : NAN);
 	html_number_cell(b, c->unit, x->mean);
 	html_number_cell(b, c->unit, x->min);

@@ -26,7 +26,6 @@ enum {
 	TILES = 4,
 	TILE_GAP = 9,
 	TILE_HEIGHT = 74,
-	HOSTS_NAMED = 4,
 	MACHINES_NAMED = 3,
 	OVERVIEW_HEIGHT = 210,
 	BAR_HEIGHT = 13,
@@ -75,12 +74,13 @@ static void words_of_hosts(const struct summary *s, char *out, size_t size)
 	uint32_t named = 0;
 	int n = snprintf(out, size, s->nhosts == 1 ? "On " : "%u nodes: ", s->nhosts);
 
-	for (uint32_t i = 0; i < s->nnodes && named < HOSTS_NAMED; i++)
+	for (uint32_t i = 0; i < s->nnodes && named < SUMMARY_HOSTS_NAMED; i++)
 		if (!s->nodes[i].again)
 			n += snprintf(out + n, size - (size_t)n, "%s%.64s", named++ ? ", " : "",
 				      s->nodes[i].host ? s->nodes[i].host : "?");
-	if (s->nhosts > HOSTS_NAMED)
-		snprintf(out + n, size - (size_t)n, " and %u more", s->nhosts - HOSTS_NAMED);
+	if (s->nhosts > SUMMARY_HOSTS_NAMED)
+		snprintf(out + n, size - (size_t)n, " and %u more",
+			 s->nhosts - SUMMARY_HOSTS_NAMED);
 }
 
 static double machines(struct bytes *d, const struct plots *p, double y)

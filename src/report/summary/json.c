@@ -317,8 +317,7 @@ static void put_monitor(struct json *j, const struct summary *s)
 	json_object_end(j);
 }
 
-static void put_top(struct json *j, const struct run *r, const char *key,
-		    const struct summary_process *top, uint32_t n)
+static void put_top(struct json *j, const char *key, const struct summary_process *top, uint32_t n)
 {
 	json_key(j, key);
 	json_array(j);
@@ -329,7 +328,7 @@ static void put_top(struct json *j, const struct run *r, const char *key,
 		json_put_text(j, "name", p->name);
 		json_put_text(j, "command_line", p->command_line);
 		json_put_real(j, "pid", p->pid);
-		json_put_text(j, "host", r->nodes[r->instances[p->instance].node].host);
+		json_put_text(j, "host", p->host);
 		json_put_real(j, "start_seconds", p->start_s);
 		json_put_real(j, "end_seconds", p->end_s);
 		json_put_real(j, "cpu_seconds", p->cpu_s);
@@ -481,9 +480,9 @@ void summary_json(const struct summary *s, struct run *r, FILE *out)
 	verdicts_json(&j, s, r);
 	json_key(&j, "processes");
 	json_object(&j);
-	put_top(&j, r, "by_cpu", s->by_cpu, s->nby_cpu);
-	put_top(&j, r, "by_memory", s->by_memory, s->nby_memory);
-	put_top(&j, r, "by_io", s->by_io, s->nby_io);
+	put_top(&j, "by_cpu", s->by_cpu, s->nby_cpu);
+	put_top(&j, "by_memory", s->by_memory, s->nby_memory);
+	put_top(&j, "by_io", s->by_io, s->nby_io);
 	json_object_end(&j);
 	put_commands(&j, s);
 	json_key(&j, "code");

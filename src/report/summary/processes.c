@@ -40,6 +40,7 @@ static struct summary_process process_of(const struct run *r, const struct serie
 	const char *pid = run_label(r, i, "pid");
 	struct summary_process p = { .instance = i, .name = in->name, .pid = NAN };
 
+	p.host = r->nodes[in->node].host;
 	p.command_line = run_label(r, i, "command_line");
 	if (pid && *pid)
 		p.pid = decimal_parse(pid, NULL);

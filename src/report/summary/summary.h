@@ -41,9 +41,12 @@ struct summary_reason {
 	char advice[240];
 };
 
+/* Of several nodes, so many are named where a job is introduced, and the others counted. */
+enum { SUMMARY_HOSTS_NAMED = 4 };
+
 struct summary_process {
 	uint32_t instance;
-	const char *name;
+	const char *name, *host;
 	const char *command_line; /* shortened, without secrets; NULL: not known */
 	double pid;
 	double start_s, end_s; /* since the run began; end NAN while it lives */

@@ -18,6 +18,7 @@ enum {
 	COLUMNS_LEAST = 80,
 	COLUMNS_MOST = 400,
 	BEFORE_COMMAND = 64, /* the columns before the last one */
+	NODE_WIDTH = 16,     /* at most, of the column that a job on several nodes has first */
 	ROOM_OF_ARGUMENTS = 32,
 };
 
@@ -39,6 +40,28 @@ static size_t room_of(FILE *out)
 	return (size_t)(columns - BEFORE_COMMAND);
 }
 
+/* What the names of their nodes take, after two blanks; 0: there is one node. */
+static size_t width_of_nodes(const struct summary *s, const struct summary_process *p, uint32_t n)
+{
+	size_t most = 2 + strlen("node");
+
+	if (s->nhosts < 2)
+		return 0;
+	for (uint32_t i = 0; i < n && i < SHOWN; i++)
+		if (p[i].host && 2 + strlen(p[i].host) > most)
+			most = 2 + strlen(p[i].host);
+	return most < NODE_WIDTH ? most : NODE_WIDTH;
+}
+
+static void print_node(const char *host, size_t width, FILE *out)
+{
+	char cell[NODE_WIDTH];
+
+	if (width)
+		fprintf(out, "  %-*s", (int)width - 2,
+			escape_terminal_into(cell, width - 1, host ? host : "?"));
+}
+
 static void print_process(const struct summary_process *p, size_t room, FILE *out)
 {
 	char command[COLUMNS_MOST], pid[CELL], cpu[CELL], rss[CELL], in[CELL], wrote[CELL],
@@ -58,16 +81,21 @@ static void print_process(const struct summary_process *p, size_t room, FILE *ou
 				     whole ? run_command_shown(p->command_line) : name));
 }
 
-static void print_processes(const char *by, const struct summary_process *p, uint32_t n, FILE *out)
+static void print_processes(const struct summary *s, const char *by,
+			    const struct summary_process *p, uint32_t n, FILE *out)
 {
-	size_t room = room_of(out);
+	size_t nodes = width_of_nodes(s, p, n), room = room_of(out) - nodes;
 
 	if (!n)
 		return;
-	fprintf(out, "\nProcesses by %s\n  %7s %7s %9s %9s %9s %7s %7s  %s\n", by, "pid", "CPU",
-		"peak RSS", "read", "written", "started", "ran for", "command");
-	for (uint32_t i = 0; i < n && i < SHOWN; i++)
+	fprintf(out, "\nProcesses by %s\n", by);
+	print_node("node", nodes, out);
+	fprintf(out, "  %7s %7s %9s %9s %9s %7s %7s  %s\n", "pid", "CPU", "peak RSS", "read",
+		"written", "started", "ran for", "command");
+	for (uint32_t i = 0; i < n && i < SHOWN; i++) {
+		print_node(p[i].host, nodes, out);
 		print_process(&p[i], room, out);
+	}
 }
 
 static void print_commands(const struct summary *s, FILE *out)
@@ -96,12 +124,12 @@ void summary_print_tops(const struct summary *s, FILE *out)
 	double unseen = summary_unseen_peak(s);
 	char peak[CELL];
 
-	print_processes("CPU", s->by_cpu, s->nby_cpu, out);
-	print_processes("memory", s->by_memory, s->nby_memory, out);
+	print_processes(s, "CPU", s->by_cpu, s->nby_cpu, out);
+	print_processes(s, "memory", s->by_memory, s->nby_memory, out);
 	if (!isnan(unseen))
 		fprintf(out, "  one process had %s between two samples\n",
 			cell_text(peak, UNIT_BYTES, unseen));
-	print_processes("I/O", s->by_io, s->nby_io, out);
+	print_processes(s, "I/O", s->by_io, s->nby_io, out);
 	print_commands(s, out);
 }
 
