@@ -38,6 +38,7 @@ static int node_add(struct join *j, uint32_t id)
 	n->utc0_ns = j->file->head.utc_ns;
 	n->mono0_ns = j->file->head.mono_ns;
 	n->clock_error_ns = -1;
+	n->first_series = n->behind_series = j->run.nseries;
 	return idmap_put(&j->file->nodes, id, j->run.nnodes - 1);
 }
 
@@ -254,7 +255,7 @@ static void series_note(struct run *r, uint32_t id)
 {
 	struct run_node *n = &r->nodes[r->series[id].node];
 
-	if (!n->behind_series)
+	if (n->first_series == n->behind_series)
 		n->first_series = id;
 	n->behind_series = id + 1;
 }

@@ -315,23 +315,11 @@ static bool is_chosen(const struct selection *sel, uint32_t node)
 /* Of a run of many nodes, some are chosen at a time: their series lie together. */
 static void find_series(struct plan *p, const struct selection *sel)
 {
-	const struct run *r = p->run;
-
-	p->first_series = sel->to_node ? r->nseries : 1;
-	p->behind_series = sel->to_node ? 1 : r->nseries;
-	for (uint32_t i = sel->from_node; i < sel->to_node && i < r->nnodes; i++) {
-		const struct run_node *n = &r->nodes[i];
-
-		if (!n->behind_series) {
-			p->first_series = 1;
-			p->behind_series = r->nseries;
-			return;
-		}
-		if (n->first_series < p->first_series)
-			p->first_series = n->first_series;
-		if (n->behind_series > p->behind_series)
-			p->behind_series = n->behind_series;
-	}
+	p->first_series = 1;
+	p->behind_series = p->run->nseries;
+	if (sel->to_node)
+		run_series_of(p->run, sel->from_node, sel->to_node, &p->first_series,
+			      &p->behind_series);
 }
 
 static size_t collect_keys(const struct plan *p, const struct selection *sel,

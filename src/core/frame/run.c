@@ -151,6 +151,23 @@ const char *run_find_user(const struct run *r)
 	return user;
 }
 
+void run_series_of(const struct run *r, uint32_t from, uint32_t to, uint32_t *first,
+		   uint32_t *behind)
+{
+	*first = r->nseries;
+	*behind = 1;
+	for (uint32_t i = from; i < to && i < r->nnodes; i++) {
+		const struct run_node *n = &r->nodes[i];
+
+		if (n->first_series < *first)
+			*first = n->behind_series ? n->first_series : 1;
+		if (n->behind_series > *behind || !n->behind_series)
+			*behind = n->behind_series ? n->behind_series : r->nseries;
+	}
+	if (*behind < *first)
+		*behind = *first;
+}
+
 uint32_t run_find_metric(const struct run *r, const char *name)
 {
 	for (uint32_t i = 1; i < r->nmetrics; i++) {

@@ -214,6 +214,9 @@ double run_meta_number(const struct run_meta *m);
 const char *run_find_text(const struct run *r, uint32_t node, const char *key);
 /* Whose job it was: what the batch system says, else the job's environment; NULL: not said. */
 const char *run_find_user(const struct run *r);
+/* Series first .. behind - 1 are those of nodes from .. to - 1, and maybe of others. */
+void run_series_of(const struct run *r, uint32_t from, uint32_t to, uint32_t *first,
+		   uint32_t *behind);
 /* Metric id by name; 0 when the run has none. */
 uint32_t run_find_metric(const struct run *r, const char *name);
 /* A label's value; NULL when it has none. */

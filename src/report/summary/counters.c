@@ -73,6 +73,13 @@ static bool is_perf(const struct metric *m)
 	return strncmp(m->name, "perf.", 5) == 0;
 }
 
+void summary_counters_ask(struct series_index *x)
+{
+	for (uint32_t i = 1; i < x->run->nmetrics; i++)
+		if (is_perf(&x->run->metrics[i].row) && x->run->metrics[i].row.kind == KIND_COUNTER)
+			x->asked[i] |= SERIES_LAST;
+}
+
 /* Steps of one host all counted the node's. */
 static bool is_counted_again(const struct summary *s, const struct run *r, const struct metric *m,
 			     uint32_t node)
@@ -121,16 +128,18 @@ static int totals_make(struct totals *t, const struct summary *s, const struct r
 	*t = (struct totals){ .run = r, .row = calloc(TOTALS_MAX, sizeof *t->row) };
 	if (!t->row)
 		return -ENOMEM;
-	for (uint32_t i = 1; i < r->nseries; i++) {
-		uint32_t node = r->series[i].node;
-		const struct metric *m = r->series[i].metric < r->nmetrics
-						 ? &r->metrics[r->series[i].metric].row
-						 : NULL;
+	for (uint32_t k = 1; k < x->nkept; k++) {
+		const struct run_series *row = &r->series[x->kept[k].series];
+		const struct metric *m = &r->metrics[row->metric].row;
+		uint32_t node = row->node;
+		double last;
 
-		if (!m || !is_perf(m) || m->kind != KIND_COUNTER || isnan(x->last[i]) ||
-		    node >= r->nnodes || is_counted_again(s, r, m, node))
+		if (!is_perf(m) || m->kind != KIND_COUNTER)
 			continue;
-		add_series(t, m, x->last[i]);
+		last = series_index_value(x, k, SERIES_LAST);
+		if (isnan(last) || is_counted_again(s, r, m, node))
+			continue;
+		add_series(t, m, last);
 		from = fmin(from, run_seconds(r, node, r->nodes[node].first_ns));
 		to = fmax(to, run_seconds(r, node, r->nodes[node].last_ns));
 	}

@@ -17,14 +17,14 @@ struct gpu_metrics {
 };
 
 /* Memory that the job holds there, else all that is held. */
-static void take_memory(struct summary *s, const struct run *r, const struct series_index *x,
+static void take_memory(struct summary *s, const struct series_index *x,
 			const struct gpu_metrics *m, uint32_t gpu)
 {
-	double total = series_index_max(x, r, gpu, m->total);
-	double held = series_index_max(x, r, gpu, m->job);
+	double total = series_index_max(x, gpu, m->total);
+	double held = series_index_max(x, gpu, m->job);
 
 	if (isnan(held))
-		held = series_index_max(x, r, gpu, m->used);
+		held = series_index_max(x, gpu, m->used);
 	if (!(held >= 0) || !(total > 0) || s->gpu_memory_peak_ratio >= held / total)
 		return;
 	s->gpu_memory_peak_ratio = held / total;
@@ -71,14 +71,19 @@ static void count(struct summary *s, struct seen *seen, uint32_t n)
 	}
 }
 
-static int gpus_make(struct summary *s, const struct run *r, const struct series_index *x)
+static struct gpu_metrics gpu_metrics_of(const struct run *r)
 {
-	struct gpu_metrics m = {
+	return (struct gpu_metrics){
 		run_find_metric(r, "gpu.utilization_ratio"),
 		run_find_metric(r, "gpu.memory_used_bytes"),
 		run_find_metric(r, "gpu.memory_total_bytes"),
 		run_find_metric(r, "gpu.job_memory_bytes"),
 	};
+}
+
+static int gpus_make(struct summary *s, const struct run *r, const struct series_index *x)
+{
+	struct gpu_metrics m = gpu_metrics_of(r);
 	struct seen *seen = malloc((r->ninstances + 1) * sizeof *seen);
 	uint32_t *host = calloc(r->nnodes + 1, sizeof *host), n = 0;
 	bool made = seen && host && !run_hosts(r, host);
@@ -86,14 +91,14 @@ static int gpus_make(struct summary *s, const struct run *r, const struct series
 	s->gpu_memory_peak_bytes = s->gpu_memory_total_bytes = s->gpu_memory_peak_ratio = NAN;
 	for (uint32_t i = 1; made && i < r->ninstances; i++) {
 		const struct run_instance *in = &r->instances[i];
-		double most = series_index_max(x, r, i, m.utilization);
+		double most = series_index_max(x, i, m.utilization);
 		const char *uuid = run_label(r, i, "uuid"), *name = uuid ? uuid : in->name;
 
 		if (!in->domain || strcmp(in->domain, "gpu") != 0 || isnan(most) ||
 		    in->node >= r->nnodes)
 			continue;
 		seen[n++] = (struct seen){ host[in->node], name ? name : "", most };
-		take_memory(s, r, x, &m, i);
+		take_memory(s, x, &m, i);
 	}
 	if (made)
 		count(s, seen, n);
@@ -134,15 +139,40 @@ static uint32_t metric_of(const struct run *r, const char *fabric, const char *w
 	return run_find_metric(r, name);
 }
 
+static struct fabric_metrics metrics_of(const struct run *r, const char *fabric)
+{
+	return (struct fabric_metrics){ metric_of(r, fabric, "received_bytes"),
+					metric_of(r, fabric, "transmitted_bytes"),
+					metric_of(r, fabric, "speed_bytes_per_second") };
+}
+
+void summary_devices_ask(struct series_index *x)
+{
+	const struct gpu_metrics gpu = gpu_metrics_of(x->run);
+
+	x->asked[gpu.utilization] |= SERIES_MAX;
+	x->asked[gpu.used] |= SERIES_MAX;
+	x->asked[gpu.total] |= SERIES_MAX;
+	x->asked[gpu.job] |= SERIES_MAX;
+	for (size_t f = 0; f < sizeof fabrics / sizeof fabrics[0]; f++) {
+		const struct fabric_metrics m = metrics_of(x->run, fabrics[f]);
+
+		x->asked[m.received] |= SERIES_RISE;
+		x->asked[m.sent] |= SERIES_RISE;
+		x->asked[m.speed] |= SERIES_MAX;
+	}
+}
+
 /* By how much a counter of a port rose; NAN: not known. */
 static double rise(const struct series_index *x, const struct run *r, uint32_t port,
 		   uint32_t metric)
 {
 	double sum = NAN;
 
-	for (uint32_t i = x->first[port]; i; i = x->next[i])
-		if (metric && r->series[i].metric == metric && x->last[i] >= x->begin[i])
-			sum = (isnan(sum) ? 0 : sum) + x->last[i] - x->begin[i];
+	for (uint32_t k = x->first[port]; k; k = x->kept[k].next)
+		if (metric && r->series[x->kept[k].series].metric == metric &&
+		    series_index_rise(x, k) >= 0)
+			sum = (isnan(sum) ? 0 : sum) + series_index_rise(x, k);
 	return sum;
 }
 
@@ -163,7 +193,7 @@ static void take_port(struct port *p, const struct run *r, const struct series_i
 	p->sent = rise(x, r, i, m->sent);
 	p->moved = fmax(p->received, p->sent);
 	p->bytes_per_s = seconds > 0 ? p->moved / seconds : NAN;
-	p->speed = series_index_max(x, r, i, m->speed);
+	p->speed = series_index_max(x, i, m->speed);
 }
 
 static int compare(double a, double b)
@@ -321,9 +351,7 @@ static uint32_t take_ports(struct port *p, const struct run *r, const struct ser
 	uint32_t n = 0;
 
 	for (size_t f = 0; f < sizeof fabrics / sizeof fabrics[0]; f++) {
-		struct fabric_metrics m = { metric_of(r, fabrics[f], "received_bytes"),
-					    metric_of(r, fabrics[f], "transmitted_bytes"),
-					    metric_of(r, fabrics[f], "speed_bytes_per_second") };
+		struct fabric_metrics m = metrics_of(r, fabrics[f]);
 
 		for (uint32_t i = 1; i < r->ninstances; i++) {
 			const struct run_instance *in = &r->instances[i];

@@ -111,21 +111,21 @@ static double meta_number(const struct run *r, const char *key)
 	return m && m->type == META_INT ? (double)m->value : NAN;
 }
 
-/* What the whole job had at most, on one node. */
-static double of_job(const struct run *r, const struct series_index *x, uint32_t metric)
+void summary_ending_ask(struct series_index *x)
 {
-	double most = NAN;
-
-	for (uint32_t i = x->first[0]; i; i = x->next[i])
-		if (metric && r->series[i].metric == metric)
-			most = fmax(most, x->max[i]);
-	return most;
+	for (size_t k = 0; k < STORY_LIMITS; k++)
+		if (limits[k].metric)
+			series_index_ask(x, limits[k].metric, SERIES_MAX);
+	series_index_ask(x, "filesystem.available_bytes", SERIES_LAST | SERIES_MIN);
+	series_index_ask(x, "filesystem.used_bytes", SERIES_LAST);
+	series_index_ask(x, "filesystem.inodes_count", SERIES_LAST);
+	series_index_ask(x, "filesystem.inodes_used_count", SERIES_LAST);
 }
 
 static double of_process(const struct run *r, const struct series_index *x, uint32_t i,
 			 const char *name, uint32_t metric)
 {
-	double final = NAN, most = series_index_max(x, r, i, metric);
+	double final = NAN, most = series_index_max(x, i, metric);
 
 	if (!name)
 		return NAN;
@@ -151,7 +151,7 @@ static void find_limit(struct story *y, const struct run *r, const struct series
 	bool any = false;
 
 	if (limits[k].of_job)
-		l->reached = of_job(r, x, metric);
+		l->reached = series_index_max(x, 0, metric);
 	for (uint32_t i = 1; i < r->ninstances; i++) {
 		double had, most;
 
@@ -177,7 +177,7 @@ static void find_limit(struct story *y, const struct run *r, const struct series
 static double last_of(const struct run *r, const struct series_index *x, uint32_t i,
 		      const char *metric)
 {
-	return series_index_last(x, r, i, run_find_metric(r, metric));
+	return series_index_last(x, i, run_find_metric(r, metric));
 }
 
 static void take_disk(struct story *y, const struct run *r, const struct series_index *x,
@@ -190,7 +190,7 @@ static void take_disk(struct story *y, const struct run *r, const struct series_
 	bool none = inodes > 0 && used >= inodes;
 	double ratio = none ? 0 : left / all;
 	uint32_t available = run_find_metric(r, "filesystem.available_bytes");
-	double low = none ? 0 : fmin(left, series_index_min(x, r, i, available));
+	double low = none ? 0 : fmin(left, series_index_min(x, i, available));
 
 	if (!(all > 0) || low * low / all >= y->disk_low_bytes * y->disk_low_bytes / y->disk_bytes)
 		return;

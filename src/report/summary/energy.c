@@ -45,6 +45,11 @@ static unsigned part_of(const struct run *r, uint32_t instance)
 	return OTHER;
 }
 
+void summary_energy_ask(struct series_index *x)
+{
+	series_index_ask(x, "energy.consumed_joules", SERIES_RISE);
+}
+
 /* What a zone's counter rose by. Where it began anew, or gave no value, nobody knows what was used.
  * False when it has none: a meter of power. */
 static bool zone_joules(const struct series_index *x, const struct run *r, uint32_t instance,
@@ -52,10 +57,10 @@ static bool zone_joules(const struct series_index *x, const struct run *r, uint3
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = x->first[instance]; i; i = x->next[i]) {
-		if (r->series[i].metric != counter)
+	for (uint32_t k = x->first[instance]; k; k = x->kept[k].next) {
+		if (r->series[x->kept[k].series].metric != counter)
 			continue;
-		*joules = n++ ? NAN : x->last[i] - x->begin[i];
+		*joules = n++ ? NAN : series_index_rise(x, k);
 	}
 	return n > 0;
 }

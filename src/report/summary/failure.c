@@ -54,13 +54,18 @@ static void tell_growth(struct story *y, const struct timeline *t, uint32_t kill
 		(memory->value[most] - memory->value[least]) / ((most - least) * t->width_s);
 }
 
+void summary_failure_ask(struct series_index *x)
+{
+	series_index_ask(x, "process.resident_bytes", SERIES_MAX);
+}
+
 static double peak_of(const struct run *r, const struct series_index *x, uint32_t i, uint32_t rss)
 {
 	double peak;
 
 	return run_final_value(r, i, "process.peak_resident_bytes", &peak)
 		       ? peak
-		       : series_index_max(x, r, i, rss);
+		       : series_index_max(x, i, rss);
 }
 
 /* The host where the kernel killed most; NULL: where is not known. */

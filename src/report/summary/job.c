@@ -64,14 +64,30 @@ static bool may_be_figure(const struct run_meta *m)
 	return strncmp(m->key, others, sizeof others - 1) != 0;
 }
 
-static double taken(const struct series_index *x, enum take take, uint32_t series)
+static const unsigned fields[] = { [TAKE_LAST] = SERIES_LAST,
+				   [TAKE_MAX] = SERIES_MAX,
+				   [TAKE_MIN] = SERIES_MIN,
+				   [TAKE_MEAN] = SERIES_MEAN | SERIES_LAST };
+
+void summary_job_ask(struct series_index *x)
+{
+	for (size_t i = 0; i < FIGURES; i++)
+		if (figures[i].metric)
+			series_index_ask(x, figures[i].metric, fields[figures[i].take]);
+	series_index_ask(x, "cgroup.memory_peak_bytes", SERIES_MAX);
+	series_index_ask(x, "cgroup.memory_oom_kills", SERIES_LAST);
+	series_index_ask(x, "cgroup.cpu_limit_cores", SERIES_MAX);
+	series_index_ask(x, "cgroup.cpu_seconds", SERIES_RISE);
+	series_index_ask(x, "cgroup.memory_limit_bytes", SERIES_MAX);
+}
+
+static double taken(const struct series_index *x, enum take take, uint32_t k)
 {
 	if (take == TAKE_MEAN) /* of a single value, which stood for no time, that */
-		return x->seconds[series] > 0 ? x->sum[series] / x->seconds[series]
-					      : x->last[series];
-	return take == TAKE_MAX   ? x->max[series]
-	       : take == TAKE_MIN ? x->min[series]
-				  : x->last[series];
+		return series_index_value(x, k, SERIES_SECONDS) > 0
+			       ? series_index_mean(x, k)
+			       : series_index_value(x, k, SERIES_LAST);
+	return series_index_value(x, k, (enum series_field)fields[take]);
 }
 
 /* Series fill what the recorder did not live to say. */
@@ -82,14 +98,14 @@ static void take_series(struct node_figures *nodes, const struct run *r,
 
 	for (size_t i = 0; i < FIGURES; i++)
 		metric[i] = figures[i].metric ? run_find_metric(r, figures[i].metric) : 0;
-	for (uint32_t s = x->first[0]; s; s = x->next[s]) {
-		const struct run_series *row = &r->series[s];
+	for (uint32_t k = x->first[0]; k; k = x->kept[k].next) {
+		const struct run_series *row = &r->series[x->kept[k].series];
 
 		for (size_t i = 0; i < FIGURES && row->node < r->nnodes; i++) {
 			double *v = &nodes[row->node].v[i];
 
 			if (metric[i] && metric[i] == row->metric && isnan(*v))
-				*v = taken(x, figures[i].take, s);
+				*v = taken(x, figures[i].take, k);
 		}
 	}
 }
@@ -111,11 +127,11 @@ static void take_cgroup(struct node_figures *nodes, const struct run *r,
 		if (!v || !g->domain || strcmp(g->domain, "cgroup") != 0 ||
 		    g->flags & INSTANCE_ASIDE)
 			continue;
-		v[PEAK_CGROUP] = series_index_max(x, r, i, peak);
-		v[CPU_CGROUP] = series_index_grown(x, r, i, cpu);
-		v[CORES_LIMIT] = series_index_max(x, r, i, cores);
-		v[MEMORY_LIMIT] = series_index_max(x, r, i, memory);
-		killed = series_index_last(x, r, i, kills) - v[OOM_KILLS_BEFORE];
+		v[PEAK_CGROUP] = series_index_max(x, i, peak);
+		v[CPU_CGROUP] = series_index_grown(x, i, cpu);
+		v[CORES_LIMIT] = series_index_max(x, i, cores);
+		v[MEMORY_LIMIT] = series_index_max(x, i, memory);
+		killed = series_index_last(x, i, kills) - v[OOM_KILLS_BEFORE];
 		v[OOM_KILLS] = killed >= 0 ? killed : NAN;
 	}
 }

@@ -297,7 +297,7 @@ static int read_all(struct pass *p, struct err *e)
 		rc = r->values(r, wanted, &c, e);
 		if (rc > 0) {
 			if (p->index)
-				series_index_add(p->index, r, range, n);
+				series_index_add(p->index, range, n);
 			rc = add_chunk(p, &c, range, n, e);
 		}
 		if (rc < 0)
@@ -467,8 +467,12 @@ static int read_nodes(struct pass *p, struct err *e)
 {
 	int rc = p->derives ? nodes_open(p, e) : 0;
 
+	if (!rc && p->index)
+		rc = series_index_begin(p->index, p->from, p->to);
 	if (!rc)
 		rc = read_all(p, e);
+	if (!rc && p->index)
+		rc = series_index_end(p->index);
 	if (!rc && p->derives)
 		rc = give_metrics(p);
 	for (uint32_t c = 1; !rc && p->derives && c < p->derive.plan.ncells; c++)
@@ -549,8 +553,11 @@ int summary_metrics_make(struct summary *s, struct run *r, const char *names, co
 	rc = globs.failed ? -ENOMEM : pass_init(&p);
 	if (!rc)
 		rc = pass_make(&p, e);
-	if (!rc)
+	if (!rc) {
 		fill_work(s, &p);
+		series_index_chain(x);
+		rc = series_index_growth(x, s);
+	}
 	if (rc == -ENOMEM)
 		err_set(e, rc, "out of memory for the summary of %.300s", r->path);
 	pass_free(&p);

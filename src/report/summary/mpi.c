@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,7 +40,7 @@ static uint32_t number_label(const struct run *r, uint32_t instance, const char 
 
 static double last_of(const struct making *k, uint32_t instance, uint32_t metric)
 {
-	return series_index_last(k->x, k->r, instance, metric);
+	return series_index_last(k->x, instance, metric);
 }
 
 /* ---- which ranks ---- */
@@ -437,19 +438,34 @@ static int peers_make(struct making *k)
 
 /* ---- all of it ---- */
 
+/* What is counted, each in base units at its end. */
+static const struct {
+	const char *metric;
+	size_t id; /* in struct making */
+} metrics[] = {
+	{ "mpi.rank_elapsed_seconds", offsetof(struct making, elapsed) },
+	{ "mpi.rank_inside_seconds", offsetof(struct making, inside) },
+	{ "mpi.calls", offsetof(struct making, calls) },
+	{ "mpi.call_seconds", offsetof(struct making, seconds) },
+	{ "mpi.bytes", offsetof(struct making, bytes) },
+	{ "mpi.least_seconds", offsetof(struct making, least) },
+	{ "mpi.arrived_seconds", offsetof(struct making, arrived) },
+	{ "mpi.peer_messages", offsetof(struct making, messages) },
+	{ "mpi.peer_bytes", offsetof(struct making, peer_bytes) },
+};
+
+enum { METRICS = sizeof metrics / sizeof metrics[0] };
+
+void summary_mpi_ask(struct series_index *x)
+{
+	for (size_t i = 0; i < METRICS; i++)
+		series_index_ask(x, metrics[i].metric, SERIES_LAST);
+}
+
 static void metrics_find(struct making *k)
 {
-	const struct run *r = k->r;
-
-	k->elapsed = run_find_metric(r, "mpi.rank_elapsed_seconds");
-	k->inside = run_find_metric(r, "mpi.rank_inside_seconds");
-	k->calls = run_find_metric(r, "mpi.calls");
-	k->seconds = run_find_metric(r, "mpi.call_seconds");
-	k->bytes = run_find_metric(r, "mpi.bytes");
-	k->least = run_find_metric(r, "mpi.least_seconds");
-	k->arrived = run_find_metric(r, "mpi.arrived_seconds");
-	k->messages = run_find_metric(r, "mpi.peer_messages");
-	k->peer_bytes = run_find_metric(r, "mpi.peer_bytes");
+	for (size_t i = 0; i < METRICS; i++)
+		*(uint32_t *)((char *)k + metrics[i].id) = run_find_metric(k->r, metrics[i].metric);
 }
 
 static int launch_make(struct making *k)

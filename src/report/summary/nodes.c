@@ -330,11 +330,11 @@ static const struct cause {
 };
 enum { CAUSES = sizeof causes / sizeof causes[0] };
 
-static double series_figure(const struct series_index *x, uint32_t series, enum how how)
+void summary_straggler_ask(struct series_index *x)
 {
-	if (how == HOW_MEAN)
-		return x->sum[series] / x->seconds[series];
-	return x->last[series] - x->begin[series];
+	for (size_t i = 0; i < CAUSES; i++)
+		series_index_ask(x, causes[i].metric,
+				 causes[i].how == HOW_MEAN ? SERIES_MEAN : SERIES_RISE);
 }
 
 struct figure {
@@ -360,15 +360,15 @@ static void take_figures(const struct summary *s, const struct run *r, const str
 
 	for (uint32_t i = 0; i < s->nhosts; i++)
 		value[i] = NAN;
-	for (uint32_t i = 1; f && metric && i < r->nseries; i++) {
-		const struct run_series *row = &r->series[i];
+	for (uint32_t k = 1; f && metric && k < x->nkept; k++) {
+		const struct run_series *row = &r->series[x->kept[k].series];
 		uint32_t h = row->node < r->nnodes ? host_of[row->node] : UINT32_MAX;
 		double v;
 
 		if (row->metric != metric || h >= s->nhosts || row->instance >= r->ninstances ||
 		    r->instances[row->instance].flags & INSTANCE_ASIDE)
 			continue;
-		v = series_figure(x, i, c->how);
+		v = c->how == HOW_MEAN ? series_index_mean(x, k) : series_index_rise(x, k);
 		if (isnan(v))
 			continue;
 		f[h].sum += v;

@@ -14,33 +14,80 @@
 /* Where figures.def says that a figure is besides in the rules. */
 enum { HIDDEN = 0, JSON = 1, KEPT = 2 };
 
-/* What is known of each series without decoding it, and the series of each instance. */
-struct series_index {
-	double *begin, *last, *max, *min; /* [nseries] in base units; NAN: no value */
-	double *sum, *seconds; /* [nseries] of value x seconds; the mean is their quotient */
-	uint32_t *first;       /* [ninstances] first series of the instance; 0: none */
-	uint32_t *next;        /* [nseries] next series of the same instance; 0: none */
+/* What may be kept of a series without decoding it, in base units; NAN: it had no value. */
+enum series_field {
+	SERIES_BEGIN = 1,
+	SERIES_LAST = 2,
+	SERIES_MAX = 4,
+	SERIES_MIN = 8,
+	SERIES_SUM = 16, /* of value x seconds */
+	SERIES_SECONDS = 32,
+	SERIES_RISE = SERIES_BEGIN | SERIES_LAST,
+	SERIES_MEAN = SERIES_SUM | SERIES_SECONDS,
 };
 
-int series_index_make(struct series_index *x, const struct run *r, struct err *e);
+struct series_kept {
+	uint32_t series, value; /* value: the first of its fields in series_index.value */
+	uint32_t next;          /* of the same instance; 0: none */
+};
+
+/*
+ * What is known of series without decoding them: of very many nodes only what parts ask for, before
+ * it is read, and by how much all counters rose. Filled some nodes at a time.
+ */
+struct series_index {
+	const struct run *run;
+	bool *unasked;  /* set when somebody looks at what was not asked for */
+	uint8_t *asked; /* [nmetrics] enum series_field; that of metric 0 means nothing */
+	double *grown;  /* [nmetrics] what counters of the node and the job rose by; NAN: not known
+			 */
+	double *share;  /* [nnodes] what counts of the node's machine */
+	struct series_kept *kept; /* from 1, in order of series */
+	double *value;
+	uint32_t *first; /* [ninstances] first kept of the instance; 0: none */
+	uint32_t nkept, kept_cap, nvalues, values_cap;
+	/* those of nodes from .. to - 1, while these are read */
+	struct series_seen *seen;
+	uint32_t from, to, first_seen, behind_seen;
+};
+
+/* 0 or -ENOMEM. Free in either case. */
+int series_index_make(struct series_index *x, const struct run *r, bool *unasked);
+/* To be kept of all series of a metric. Its id, 0: the run has none such. */
+uint32_t series_index_ask(struct series_index *x, const char *metric, unsigned fields);
+/* Before nodes are read, with what ranges of their chunks say, and after. 0 or -ENOMEM. */
+int series_index_begin(struct series_index *x, uint32_t from, uint32_t to);
+void series_index_add(struct series_index *x, const struct range *range, uint32_t n);
+int series_index_end(struct series_index *x);
+/* After all: first and next; and the summary's growth: 0 or -ENOMEM. */
+void series_index_chain(struct series_index *x);
+int series_index_growth(const struct series_index *x, struct summary *s);
 void series_index_free(struct series_index *x);
+/* A field of the k-th kept; by how much it rose; its mean. */
+double series_index_value(const struct series_index *x, uint32_t k, enum series_field field);
+double series_index_rise(const struct series_index *x, uint32_t k);
+double series_index_mean(const struct series_index *x, uint32_t k);
 /* Last or largest value of an instance's metric; NAN when it has none. metric 0: none such. */
-double series_index_last(const struct series_index *x, const struct run *r, uint32_t instance,
-			 uint32_t metric);
+double series_index_last(const struct series_index *x, uint32_t instance, uint32_t metric);
 /* How much it rose while it was recorded. */
-double series_index_grown(const struct series_index *x, const struct run *r, uint32_t instance,
-			  uint32_t metric);
-double series_index_max(const struct series_index *x, const struct run *r, uint32_t instance,
-			uint32_t metric);
-double series_index_min(const struct series_index *x, const struct run *r, uint32_t instance,
-			uint32_t metric);
+double series_index_grown(const struct series_index *x, uint32_t instance, uint32_t metric);
+double series_index_max(const struct series_index *x, uint32_t instance, uint32_t metric);
+double series_index_min(const struct series_index *x, uint32_t instance, uint32_t metric);
+
+/* What each part asks for. */
+void summary_job_ask(struct series_index *x);
+void summary_energy_ask(struct series_index *x);
+void summary_straggler_ask(struct series_index *x);
+void summary_counters_ask(struct series_index *x);
+void summary_devices_ask(struct series_index *x);
+void summary_failure_ask(struct series_index *x);
+void summary_processes_ask(struct series_index *x);
+void summary_ending_ask(struct series_index *x);
+void summary_mpi_ask(struct series_index *x);
 
 /* When the job was last seen to be there: before the recorder began to wait in vain for more of it.
  */
 int64_t summary_end_ns(const struct run *r, uint32_t node);
-/* What the ranges of a chunk say. */
-void series_index_add(struct series_index *x, const struct run *r, const struct range *range,
-		      uint32_t n);
 /* Statistics of the metrics that match names (globs; NULL: of all but those of processes), idle
  * head and tail, most cores; the timeline of those that are told (names, without globs); and fills
  * x. One pass over the recording. */

@@ -46,15 +46,14 @@ static struct summary_process process_of(const struct run *r, const struct serie
 		p.pid = decimal_parse(pid, NULL);
 	p.start_s = run_seconds(r, in->node, in->birth_ns);
 	p.end_s = in->end_ns == INT64_MAX ? NAN : run_seconds(r, in->node, in->end_ns);
-	p.cpu_s =
-		either(final_of(r, i, "process.cpu_seconds"), series_index_last(x, r, i, ids->cpu));
+	p.cpu_s = either(final_of(r, i, "process.cpu_seconds"), series_index_last(x, i, ids->cpu));
 	p.read_bytes =
-		either(final_of(r, i, "process.read_bytes"), series_index_last(x, r, i, ids->read));
+		either(final_of(r, i, "process.read_bytes"), series_index_last(x, i, ids->read));
 	p.written_bytes = either(final_of(r, i, "process.written_bytes"),
-				 series_index_last(x, r, i, ids->written));
-	p.peak_rss_bytes = either(final_of(r, i, "process.peak_resident_bytes"),
-				  either(series_index_max(x, r, i, ids->peak_rss),
-					 series_index_max(x, r, i, ids->rss)));
+				 series_index_last(x, i, ids->written));
+	p.peak_rss_bytes = either(
+		final_of(r, i, "process.peak_resident_bytes"),
+		either(series_index_max(x, i, ids->peak_rss), series_index_max(x, i, ids->rss)));
 	return p;
 }
 
@@ -103,11 +102,11 @@ static struct summary_command command_of(const struct run *r, const struct serie
 {
 	return (struct summary_command){
 		.name = r->instances[i].name,
-		.processes = series_index_last(x, r, i, ids->processes),
-		.cpu_s = series_index_last(x, r, i, ids->cpu),
-		.peak_rss_bytes = series_index_max(x, r, i, ids->peak_rss),
-		.read_bytes = series_index_last(x, r, i, ids->read),
-		.written_bytes = series_index_last(x, r, i, ids->written),
+		.processes = series_index_last(x, i, ids->processes),
+		.cpu_s = series_index_last(x, i, ids->cpu),
+		.peak_rss_bytes = series_index_max(x, i, ids->peak_rss),
+		.read_bytes = series_index_last(x, i, ids->read),
+		.written_bytes = series_index_last(x, i, ids->written),
 	};
 }
 
@@ -192,6 +191,16 @@ static struct ids ids_of(const struct run *r, const char *domain)
 		.read = metric_of(r, domain, "read_bytes"),
 		.written = metric_of(r, domain, "written_bytes"),
 	};
+}
+
+static void ask_of(struct series_index *x, const struct ids *ids)
+{
+	x->asked[ids->processes] |= SERIES_LAST;
+	x->asked[ids->cpu] |= SERIES_LAST;
+	x->asked[ids->peak_rss] |= SERIES_MAX;
+	x->asked[ids->rss] |= SERIES_MAX;
+	x->asked[ids->read] |= SERIES_LAST;
+	x->asked[ids->written] |= SERIES_LAST;
 }
 
 /* A process of a host's recorders: one that was lost, or had to end, leaves it open; who went on
@@ -321,13 +330,15 @@ static double last_of(const struct run *r, const struct series_index *x, uint32_
 	double v;
 
 	if (!run_final_value(r, i, metric, &v))
-		v = series_index_last(x, r, i, run_find_metric(r, metric));
+		v = series_index_last(x, i, run_find_metric(r, metric));
 	return isnan(v) ? 0 : v;
 }
 
+static const char waited_metric[] = "process.run_queue_seconds";
+
 static double waited_of(const struct run *r, const struct series_index *x, uint32_t i)
 {
-	return last_of(r, x, i, "process.run_queue_seconds");
+	return last_of(r, x, i, waited_metric);
 }
 
 /* Seconds at work and in run queues. */
@@ -492,7 +503,7 @@ static void find_heap(struct summary *s, const struct run *r, const struct serie
 			continue;
 		heap = heap_of(r, i, &which);
 		if (!run_final_value(r, i, "process.peak_resident_bytes", &held))
-			held = series_index_max(x, r, i, rss);
+			held = series_index_max(x, i, rss);
 		if (s->nby_memory && s->by_memory[0].instance == i)
 			held = fmax(held, summary_unseen_peak(s));
 		if (isnan(heap) || isnan(held) || held / heap <= y->heap_held / y->heap_limit)
@@ -519,6 +530,18 @@ static const struct doing {
 	[DOER_FAULTS] = { { "process.minor_faults" }, { "job.minor_faults" } },
 	[DOER_SWITCHES] = { { "process.voluntary_switches" }, { "job.voluntary_switches" } },
 };
+
+void summary_processes_ask(struct series_index *x)
+{
+	const struct ids process = ids_of(x->run, "process"), command = ids_of(x->run, "command");
+
+	ask_of(x, &process);
+	ask_of(x, &command);
+	series_index_ask(x, waited_metric, SERIES_LAST);
+	for (int k = 0; k < DOERS; k++)
+		for (int i = 0; i < 2 && doings[k].process[i]; i++)
+			series_index_ask(x, doings[k].process[i], SERIES_LAST);
+}
 
 /* Of one process, then of all of its name. */
 struct doer {

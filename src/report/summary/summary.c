@@ -13,100 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- how much counters rose ---- */
-
-/*
- * How much counters rose: the footers' last values less their first ones.
- *
- * What several recordings of one host saw of the machine at the same time is the same: it is their
- * mean, so that it counts once.
- */
-
-static bool is_of_the_node(const struct metric *m)
-{
-	return m->kind == KIND_COUNTER && m->storage == STORE_INT && !m->formula &&
-	       (!m->domain ||
-		(strcmp(m->domain, "process") != 0 && strcmp(m->domain, "gpu_process") != 0));
-}
-
-/* Not of the machine, so that each recording has its own. */
-static bool is_of_the_job(const struct metric *m)
-{
-	static const char *const scopes[] = { "job.", "cgroup", "monitor.", "perf." };
-
-	for (size_t i = 0; i < sizeof scopes / sizeof scopes[0]; i++)
-		if (strncmp(m->name, scopes[i], strlen(scopes[i])) == 0)
-			return true;
-	return false;
-}
-
-struct span {
-	double from, to, sum;
-};
-
-/* share[i]: of what node i saw of its machine, the part that no other recording saw as well.
- * [nnodes]; to be freed; NULL: out of memory. */
-static double *shares(const struct run *r)
-{
-	uint32_t *host = calloc(r->nnodes + 1, sizeof *host);
-	struct span *span = calloc(r->nnodes + 1, sizeof *span);
-	double *share = calloc(r->nnodes + 1, sizeof *share);
-	bool made = host && span && share && !run_hosts(r, host);
-
-	for (uint32_t i = 0; made && i < r->nnodes; i++)
-		span[i] = (struct span){ NAN, NAN, 0 };
-	for (uint32_t i = 1; made && i < r->nnodes; i++) {
-		struct span *all = &span[host[i]];
-		double from = run_seconds(r, i, r->nodes[i].first_ns);
-		double to = run_seconds(r, i, r->nodes[i].last_ns);
-
-		if (!r->nodes[i].rows || !(to > from))
-			continue;
-		all->from = fmin(all->from, from);
-		all->to = fmax(all->to, to);
-		all->sum += to - from;
-	}
-	for (uint32_t i = 1; made && i < r->nnodes; i++)
-		share[i] = fmin(1, (span[host[i]].to - span[host[i]].from) / span[host[i]].sum);
-	free(host);
-	free(span);
-	if (made)
-		return share;
-	free(share);
-	return NULL;
-}
-
-static int growth_make(struct summary *s, const struct run *r, const struct series_index *x,
-		       struct err *e)
-{
-	double *grown = malloc((r->nmetrics + 1) * sizeof *grown), *share = shares(r);
-	bool made = grown && share;
-
-	s->growth = calloc(r->nmetrics + 1, sizeof *s->growth);
-	for (uint32_t i = 0; made && i < r->nmetrics; i++)
-		grown[i] = NAN;
-	for (uint32_t i = 1; made && i < r->nseries; i++) {
-		const struct run_series *row = &r->series[i];
-		const struct metric *m = &r->metrics[row->metric].row;
-		double rise = x->last[i] - x->begin[i], *sum = &grown[row->metric];
-
-		if (!is_of_the_node(m) || !(rise >= 0) || row->instance >= r->ninstances ||
-		    row->node >= r->nnodes || r->instances[row->instance].flags & INSTANCE_ASIDE)
-			continue;
-		rise *= is_of_the_job(m) ? 1 : share[row->node];
-		*sum = isnan(*sum) ? rise : *sum + rise;
-	}
-	for (uint32_t i = 1; made && s->growth && i < r->nmetrics; i++)
-		if (!isnan(grown[i]))
-			s->growth[s->ngrowth++] =
-				(struct summary_growth){ r->metrics[i].row.name, grown[i] };
-	free(grown);
-	free(share);
-	return made && s->growth
-		       ? 0
-		       : err_set(e, -ENOMEM, "out of memory for the summary of %.300s", r->path);
-}
-
 double summary_grown(const struct summary *s, const char *metric)
 {
 	for (uint32_t i = 0; i < s->ngrowth; i++)
@@ -179,111 +85,6 @@ int64_t summary_end_ns(const struct run *r, uint32_t node)
 	return last - m->value;
 }
 
-void series_index_add(struct series_index *x, const struct run *r, const struct range *range,
-		      uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t series = range[i].series;
-		const struct metric *m;
-
-		if (!range[i].count || series >= r->nseries)
-			continue;
-		m = &r->metrics[r->series[series].metric].row;
-		if (isnan(x->begin[series]))
-			x->begin[series] = metric_value(m, range[i].first);
-		x->last[series] = metric_value(m, range[i].last);
-		x->max[series] = fmax(x->max[series], metric_value(m, range[i].max));
-		x->min[series] = fmin(x->min[series], metric_value(m, range[i].min));
-		x->sum[series] += range[i].weighted_sum * metric_value(m, 1);
-		x->seconds[series] += range[i].weight;
-	}
-}
-
-int series_index_make(struct series_index *x, const struct run *r, struct err *e)
-{
-	x->begin = malloc((r->nseries + 1) * sizeof *x->begin);
-	x->last = malloc((r->nseries + 1) * sizeof *x->last);
-	x->max = malloc((r->nseries + 1) * sizeof *x->max);
-	x->min = malloc((r->nseries + 1) * sizeof *x->min);
-	x->sum = calloc(r->nseries + 1, sizeof *x->sum);
-	x->seconds = calloc(r->nseries + 1, sizeof *x->seconds);
-	x->next = calloc(r->nseries + 1, sizeof *x->next);
-	x->first = calloc(r->ninstances + 1, sizeof *x->first);
-	if (!x->begin || !x->last || !x->max || !x->min || !x->sum || !x->seconds || !x->next ||
-	    !x->first)
-		return err_set(e, -ENOMEM, "out of memory for the summary of %.300s", r->path);
-	for (uint32_t i = 0; i < r->nseries; i++)
-		x->begin[i] = x->last[i] = x->max[i] = x->min[i] = NAN;
-	for (uint32_t i = r->nseries; i-- > 1;) {
-		uint32_t instance = r->series[i].instance;
-
-		if (instance >= r->ninstances && instance)
-			continue;
-		x->next[i] = x->first[instance];
-		x->first[instance] = i;
-	}
-	return 0;
-}
-
-void series_index_free(struct series_index *x)
-{
-	free(x->begin);
-	free(x->last);
-	free(x->max);
-	free(x->min);
-	free(x->sum);
-	free(x->seconds);
-	free(x->next);
-	free(x->first);
-	*x = (struct series_index){ 0 };
-}
-
-double series_index_last(const struct series_index *x, const struct run *r, uint32_t instance,
-			 uint32_t metric)
-{
-	double found = NAN;
-
-	for (uint32_t i = x->first[instance]; i; i = x->next[i])
-		if (metric && r->series[i].metric == metric && !isnan(x->last[i]))
-			found = x->last[i];
-	return found;
-}
-
-double series_index_grown(const struct series_index *x, const struct run *r, uint32_t instance,
-			  uint32_t metric)
-{
-	double found = NAN;
-
-	for (uint32_t i = x->first[instance]; i; i = x->next[i])
-		if (metric && r->series[i].metric == metric && x->last[i] >= x->begin[i])
-			found = x->last[i] - x->begin[i];
-	return found;
-}
-
-/* Of its series of that metric, by fmax or fmin. */
-static double furthest(const struct series_index *x, const struct run *r, uint32_t instance,
-		       uint32_t metric, const double *of, double (*further)(double, double))
-{
-	double found = NAN;
-
-	for (uint32_t i = x->first[instance]; i; i = x->next[i])
-		if (metric && r->series[i].metric == metric)
-			found = further(found, of[i]);
-	return found;
-}
-
-double series_index_max(const struct series_index *x, const struct run *r, uint32_t instance,
-			uint32_t metric)
-{
-	return furthest(x, r, instance, metric, x->max, fmax);
-}
-
-double series_index_min(const struct series_index *x, const struct run *r, uint32_t instance,
-			uint32_t metric)
-{
-	return furthest(x, r, instance, metric, x->min, fmin);
-}
-
 /* What rules look at: the metrics of expressions, and those of which they tell the time. */
 struct looked_at {
 	struct bytes names, told;
@@ -330,8 +131,6 @@ static int make_parts(struct summary *s, struct run *r, struct series_index *x,
 	if (!rc)
 		rc = summary_mpi_make(s, r, x, e);
 	if (!rc)
-		rc = growth_make(s, r, x, e);
-	if (!rc)
 		rc = summary_code_make(s, r, w->classes, e);
 	if (!rc)
 		rc = summary_straggler_make(s, r, x, e);
@@ -355,6 +154,7 @@ static int make(struct summary *out, struct run *r, const struct rules *builtin,
 {
 	const char *names = w->all ? NULL : (const char *)l->names.data;
 	struct series_index x = { 0 };
+	bool unasked = false;
 	int rc;
 
 	*out = (struct summary){ .path = r->path,
@@ -362,8 +162,9 @@ static int make(struct summary *out, struct run *r, const struct rules *builtin,
 				 .ndamages = r->ndamages };
 	story_init(&out->story);
 	out->verdicts = calloc(SUMMARY_VERDICTS, sizeof *out->verdicts);
-	rc = out->verdicts ? series_index_make(&x, r, e)
-			   : err_set(e, -ENOMEM, "out of memory for the verdicts");
+	rc = out->verdicts && !series_index_make(&x, r, &unasked)
+		     ? 0
+		     : err_set(e, -ENOMEM, "out of memory for the summary of %.300s", r->path);
 	if (!rc)
 		rc = summary_metrics_make(out, r, names, (const char *)l->told.data, &x, e);
 	if (!rc)
@@ -374,6 +175,8 @@ static int make(struct summary *out, struct run *r, const struct rules *builtin,
 	ending_make(out);
 	if (!rc)
 		rules_apply(builtin, out);
+	if (!rc && unasked)
+		rc = err_set(e, -EINVAL, "the summary reads a series that it did not ask for");
 	series_index_free(&x);
 	if (rc)
 		summary_free(out);
