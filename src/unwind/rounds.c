@@ -13,8 +13,8 @@
 enum {
 	SHARE = 5000, /* of a core, in millionths, for looks */
 	LOOK_MS = 100,
-	LATE_SHARE = 1000, /* likewise, where only long processes are sampled */
-	LATE_LOOK_MS = 500,
+	LATE_SHARE = 1000,   /* likewise, where only long processes are sampled */
+	LATE_LOOK_MS = 1500, /* but with each question, of which there is one a second */
 	TURN_MS = 1000,
 	TURN_SAMPLES = 256, /* of a turn; more are put at once */
 	SOON = 32,          /* samples of a thread that was thought to run seldom */
@@ -48,9 +48,9 @@ struct rounds {
 	uint32_t nslots;
 	size_t locked; /* bytes of their rings */
 	uint32_t waiting[CROWD_THREADS_MAX], nwaiting;
-	int64_t due_ns, cost_ns;
-	int64_t cores_1000; /* that the job uses, in thousandths */
-	uint32_t active;    /* threads that ran since the look before */
+	int64_t due_ns, may_ns, cost_ns; /* may_ns: when another look is within their share */
+	int64_t cores_1000;              /* that the job uses, in thousandths */
+	uint32_t active;                 /* threads that ran since the look before */
 };
 
 /* ---- weights ---- */
@@ -376,9 +376,8 @@ static void plan(struct rounds *r, int64_t cost_ns)
 	int64_t rest_ns = steady_ns * 1000 / (late ? LATE_SHARE : SHARE) * 1000;
 	int64_t least_ns = (late ? LATE_LOOK_MS : LOOK_MS) * NS_PER_MS;
 
-	if (rest_ns < least_ns)
-		rest_ns = least_ns;
-	r->due_ns = clock_mono_ns() + rest_ns;
+	r->may_ns = clock_mono_ns() + rest_ns;
+	r->due_ns = r->may_ns + (rest_ns < least_ns ? least_ns - rest_ns : 0);
 	r->cost_ns = cost_ns;
 }
 
@@ -400,9 +399,8 @@ int64_t rounds_due_ns(const struct rounds *r)
 
 void rounds_hear(struct rounds *r)
 {
-	/* Looks are rare then, and whoever is new has waited long enough. */
-	if (r->page->rounds.late && r->page->npids != r->crowd->npids)
-		r->due_ns = clock_mono_ns();
+	if (r->page->rounds.late)
+		r->due_ns = r->may_ns;
 	crowd_hear(r->crowd, r->page->pid, r->page->npids);
 }
 

@@ -444,8 +444,8 @@ static int plan_rounds(struct stacks_turns *t, const struct source_env *env, str
 	int bad = stacks_rounds_plan(t, env->stacks_hz, lock_kb(&env->proc), e);
 
 	t->after_ns = env->stacks_after_ns;
-	if (t->after_ns && t->hz_of_node > long_hz(env->max_overhead))
-		t->hz_of_node = long_hz(env->max_overhead);
+	if (t->after_ns)
+		t->hz = t->hz_of_node = long_hz(env->max_overhead);
 	return bad;
 }
 
