@@ -7,7 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NUMBERS_SHOWN = 8, HOLDERS_SHOWN = 4, GROUPS_SHORTLY = 4, FRAMES_SHORTLY = 6, STEPS_MAX = 64 };
+enum {
+	NUMBERS_SHOWN = 8,
+	HOLDERS_SHOWN = 4,
+	GROUPS_SHORTLY = 4,
+	FRAMES_SHORTLY = 6,
+	STEPS_MAX = 64
+};
 
 static bool begins(const char *text, const char *with)
 {
