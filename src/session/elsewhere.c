@@ -33,7 +33,7 @@ static bool is_alive(const struct run_node *n, int64_t now_ns)
 static bool is_known(const struct elsewhere *x, const char *host)
 {
 	for (uint32_t i = 0; i < x->n; i++)
-		if (!strcmp(x->host[i], host))
+		if (x->host[i] && !strcmp(x->host[i], host))
 			return true;
 	return false;
 }
