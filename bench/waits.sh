@@ -3,7 +3,7 @@
 # Time of threads (--waits): how right its parts are, and what it costs. Ten minutes; QUICK=1: two.
 #
 # Threads work and wait in lengths by chance and measure both by their own clocks; their sums are compared with what was recorded of them. A look's cost is
-# the helper's CPU time from 3 s on, when it has learned the program, by the looks since then; that of threads that stay blocked is per second.
+# the helper's CPU time from 3 s on, when it has learned the program, by the looks since then; that of threads that stay blocked is per second. A roll call is timed as its user waits for it, its look at 1,000 processes included.
 set -eu
 BUILD=${BUILD:-build}
 MIXES=${MIXES:-20} MIX_SECONDS=${MIX_SECONDS:-20} COST_SECONDS=${COST_SECONDS:-20}
@@ -70,4 +70,24 @@ figure 'looks' "$looks" ''
 record blocked "$mix" 1 $(for _ in $(seq 1000); do echo "sleep:0:${COST_SECONDS}000"; done)
 read -r cpu _ span <<<"$(late blocked)"
 bar '1,000 blocked threads, 10 looks a second' "$(awk "BEGIN { print 100 * $cpu / $span }")" '% of a core' '<=' 0.5
+
+# A roll call: processes that say that they are ranks, one of them elsewhere; all that a user waits for.
+# shellcheck disable=SC2016 # of the inner shell
+sh -c 'for rank in $(seq 0 999); do
+	OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORLD_SIZE=1000 timeout 60 "$0/programs/stuck" "$([ "$rank" = 17 ] && echo mutexes || echo idle)" &
+done; wait' "$BUILD" &
+ranks=$!
+for _ in $(seq 40); do
+	sleep 1
+	begun=$(date +%s.%N)
+	"$BUILD/sonde" stacks "$ranks" >"$scratch/roll"
+	took=$(awk "BEGIN { print $(date +%s.%N) - $begun }")
+	grep -q '^999 of 1000 ranks (0-16, 18-999) in pause ' "$scratch/roll" && break
+done
+grep -q '^rank 17 in pthread_mutex_lock < wait_for_mutex ' "$scratch/roll"
+bar 'roll call of 1,000 ranks on one node' "$took" s '<=' 1
+for child in $(pgrep -P "$ranks"); do
+	kill "$child"
+done
+wait "$ranks" || true
 exit "$missed"

@@ -306,13 +306,14 @@ const struct command command_stacks = {
 	.description =
 		"Looks once at all threads of a process and its descendants on this node, or of "
 		"the job whose recording in DIR is being made (the newest one here if nothing is "
-		"given). For each thread: whether it runs, is ready to run, or waits; what it "
+		"given), on all nodes whose recorders write there. For each thread: whether it runs, is ready to run, or waits; what it "
 		"waits for, and who could end that: the thread that holds a mutex, the process "
 		"at the other end of a pipe or socket, the child, the holder of a lock on a file. "
 		"Its stack is shown with functions and lines. Equal threads are shown together. "
-		"Threads that wait for each other are reported as a deadlock.\n\n"
-		"No process is stopped, and no contents of memory are shown or kept. Of a "
-		"thread that runs only Python's functions are shown. Processes of other users, and those that "
+		"Threads that wait for each other are reported as a deadlock. Of a parallel job "
+		"the first lines say where each rank is.\n\n"
+		"No process is stopped, and no contents of memory are shown or kept. The "
+		"stack of a thread that runs is one sample of the kernel's. Processes of other users, and those that "
 		"the kernel protects, are listed without a stack, with the reason.",
 	COMMAND_OPTIONS(options),
 	.size = sizeof(struct stacks_options),

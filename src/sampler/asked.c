@@ -111,7 +111,7 @@ static void begin(struct asked *a, int folder, const struct tree *t, int64_t now
 	if (a->pid || !n)
 		return;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	prctl(PR_SET_NAME, "sonde-waits");
+	prctl(PR_SET_NAME, "sonde-answer");
 	if (folder != FOLDER && dup2(folder, FOLDER) < 0)
 		_exit(EXIT_FAILURE);
 	descriptors_close(FOLDER + 1, -1);

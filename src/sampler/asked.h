@@ -4,8 +4,8 @@
  *
  * Who asks makes a file ASKED_FILE in the recording's directory, with a word in it; each recorder
  * looks for it every five seconds, and answers by a file ASKED_ANSWER* of its own: schema
- * sonde/stacks/1, with that word as "asked". Files of other users do not count. A process of its own
- * looks and writes, so that the recorder does not wait.
+ * sonde/stacks/1, with that word as "asked". Files of other users do not count. A process of its
+ * own looks and writes, so that the recorder does not wait.
  */
 #ifndef SONDE_SAMPLER_ASKED_H
 #define SONDE_SAMPLER_ASKED_H
@@ -16,8 +16,8 @@
 #include <sys/types.h>
 #include <time.h>
 
-#define ASKED_FILE   "stacks.asked"
-#define ASKED_ANSWER "stacks.answer."
+#define ASKED_FILE   "stacks-asked"
+#define ASKED_ANSWER "stacks-answer."
 
 enum { ASKED_WORD = 64, ASKED_S = 5 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ranks.h - which ranks of a parallel job the threads of a look are of, as the environments of their
- * processes tell. Reading one may block: as looks, for helpers and for who can wait.
+ * ranks.h - which ranks of a parallel job the threads of a look are of, as the environments of
+ * their processes tell. Reading one may block: as looks, for helpers and for who can wait.
  */
 #ifndef SONDE_SAMPLER_RANKS_H
 #define SONDE_SAMPLER_RANKS_H

@@ -33,7 +33,7 @@ static bool is_alive(const struct run_node *n, int64_t now_ns)
 static bool is_known(const struct elsewhere *x, const char *host)
 {
 	for (uint32_t i = 0; i < x->n; i++)
-		if (!strcmp(x->host[i], host))
+		if (x->host[i] && !strcmp(x->host[i], host))
 			return true;
 	return false;
 }
@@ -46,11 +46,13 @@ static void find_hosts(struct elsewhere *x, const struct run *r)
 	x->host = calloc(r->nnodes ? r->nnodes : 1, sizeof *x->host);
 	for (uint32_t i = 1; x->host && i < r->nnodes && x->n < ELSEWHERE_HOSTS; i++) {
 		const struct run_node *n = &r->nodes[i];
+		char *copy;
 
 		if (!is_alive(n, now_ns) || !strcmp(n->host, x->here) || is_known(x, n->host))
 			continue;
-		x->host[x->n] = strdup(n->host);
-		x->n += x->host[x->n] != NULL;
+		copy = strdup(n->host);
+		if (copy)
+			x->host[x->n++] = copy;
 	}
 }
 

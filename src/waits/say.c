@@ -7,7 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NUMBERS_SHOWN = 8, HOLDERS_SHOWN = 4, GROUPS_SHORTLY = 4, FRAMES_SHORTLY = 6, STEPS_MAX = 64 };
+enum {
+	NUMBERS_SHOWN = 8,
+	HOLDERS_SHOWN = 4,
+	GROUPS_SHORTLY = 4,
+	FRAMES_SHORTLY = 6,
+	STEPS_MAX = 64
+};
 
 static bool begins(const char *text, const char *with)
 {
@@ -444,29 +450,33 @@ static bool add_to_roll(struct rollcall *r, const struct wait_thread *t)
 	return ok;
 }
 
+struct speaker {
+	const struct wait_thread *thread;
+};
+
 /* By rank; those of one in the order of the look, which has parents before children. */
 static int by_rank(const void *a, const void *b)
 {
-	const struct wait_thread *x = *(const struct wait_thread *const *)a,
-				 *y = *(const struct wait_thread *const *)b;
+	const struct wait_thread *x = ((const struct speaker *)a)->thread,
+				 *y = ((const struct speaker *)b)->thread;
 
 	return x->rank != y->rank ? (x->rank < y->rank ? -1 : 1) : x < y ? -1 : x > y;
 }
 
 bool say_ranks(struct rollcall *out, const struct waits *w)
 {
-	const struct wait_thread **main = malloc((w->n + 1) * sizeof *main);
+	struct speaker *main = malloc((w->n + 1) * sizeof *main);
 	bool ok = main != NULL;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; ok && i < w->n; i++)
 		if (w->thread[i].rank >= 0 && w->thread[i].pid == w->thread[i].tid)
-			main[n++] = &w->thread[i];
+			main[n++].thread = &w->thread[i];
 	if (n)
-		qsort(main, n, sizeof(const struct wait_thread *), by_rank);
+		qsort(main, n, sizeof *main, by_rank);
 	for (uint32_t i = 0; ok && i < n; i++)
-		if (!i || main[i]->rank != main[i - 1]->rank)
-			ok = add_to_roll(out, who_speaks(w, main[i]));
+		if (!i || main[i].thread->rank != main[i - 1].thread->rank)
+			ok = add_to_roll(out, who_speaks(w, main[i].thread));
 	out->ranks = w->ranks;
 	free(main);
 	return ok && rollcall_fold(out);

@@ -23,7 +23,8 @@ bool say_ranks(struct rollcall *out, const struct waits *w);
 void say_waits(struct bytes *out, const struct waits *w);
 /* The first cycle as one sentence without a full stop; nothing when there is none. */
 void say_cycle(struct bytes *out, const struct waits *w);
-/* In one line: the first cycle, else the roll call of ranks, else the largest groups, and whom they wait for. */
+/* In one line: the first cycle, else the roll call of ranks, else the largest groups, and whom they
+ * wait for. */
 void say_where(struct bytes *out, const struct waits *w);
 
 #endif

@@ -55,7 +55,7 @@ struct wait_frame {
 
 struct wait_thread {
 	pid_t pid, tid;
-	int32_t rank; /* of an MPI program or a job's step; -1: of none, or not asked */
+	int32_t rank;         /* of an MPI program or a job's step; -1: of none, or not asked */
 	char node[WAIT_NODE]; /* "": this one */
 	char process[WAIT_NAME], name[WAIT_NAME]; /* the first thread's name, and its own */
 	enum wait_state state;

@@ -110,10 +110,11 @@ static void test_a_thousand_ranks_of_many_nodes(void **state)
 
 	(void)state;
 	for (int node = 0; node < 125; node++) {
-		snprintf(text, sizeof text,
-			 "{\"ranks\":1000,\"groups\":[{\"ranks\":\"%d-%d\",\"process\":\"app\","
-			 "\"functions\":\"f%d\",\"in\":\"f%d (x.c:%d)\",\"kind\":\"\",\"waits\":\"\"}]}",
-			 8 * node, 8 * node + 7, node % 6, node % 6, node % 6);
+		snprintf(
+			text, sizeof text,
+			"{\"ranks\":1000,\"groups\":[{\"ranks\":\"%d-%d\",\"process\":\"app\","
+			"\"functions\":\"f%d\",\"in\":\"f%d (x.c:%d)\",\"kind\":\"\",\"waits\":\"\"}]}",
+			8 * node, 8 * node + 7, node % 6, node % 6, node % 6);
 		assert_true(rollcall_take(&r, text));
 	}
 	assert_true(rollcall_fold(&r));

@@ -11,9 +11,8 @@
 enum { SPANS_SHOWN = 6, GROUPS_SHOWN = 4, GROUPS_LAST = 2 };
 
 static const char *const keys[ROLLCALL_TEXTS] = {
-	[ROLLCALL_PROCESS] = "process", [ROLLCALL_FUNCTIONS] = "functions",
-	[ROLLCALL_IN] = "in",           [ROLLCALL_KIND] = "kind",
-	[ROLLCALL_WAIT] = "waits",
+	[ROLLCALL_PROCESS] = "process", [ROLLCALL_FUNCTIONS] = "functions", [ROLLCALL_IN] = "in",
+	[ROLLCALL_KIND] = "kind",       [ROLLCALL_WAIT] = "waits",
 };
 
 void rollcall_free(struct rollcall *r)
