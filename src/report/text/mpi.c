@@ -6,7 +6,6 @@
 #include "base/text/json.h"
 #include "report/lines.h"
 
-
 #include <math.h>
 
 enum { NAME_SHOWN = 48, FUNCTIONS = 20, RANKS = 64, PEERS = 20 };

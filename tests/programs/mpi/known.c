@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * known STEPS [OUT]: an MPI program that says what it did with MPI. Of STEPS steps each rank sleeps,
- * first all as long, in a phase "even", then each longer than the one before it, in "skewed", and
- * sums and passes on data. Each rank writes to OUT.RANK lines "FUNCTION CALLS BYTES SECONDS", and
- * as "all" the seconds between MPI_Init and MPI_Finalize, and those of them in MPI.
+ * known STEPS [OUT]: an MPI program that says what it did with MPI. Of STEPS steps each rank
+ * sleeps, first all as long, in a phase "even", then each longer than the one before it, in
+ * "skewed", and sums and passes on data. Each rank writes to OUT.RANK lines "FUNCTION CALLS BYTES
+ * SECONDS", and as "all" the seconds between MPI_Init and MPI_Finalize, and those of them in MPI.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -15,8 +15,8 @@
 enum { DOUBLES = 100, INTS = 1000, MS = 1000000 };
 enum { ALLREDUCE, SENDRECV, SEND, RECV, GATHER, BARRIER, SPLIT, FREE, FUNCTIONS };
 
-static const char *const names[] = { "Allreduce", "Sendrecv", "Send",	 "Recv",
-				     "Gather",	  "Barrier",  "Comm_split", "Comm_free" };
+static const char *const names[] = { "Allreduce", "Sendrecv", "Send",       "Recv",
+				     "Gather",    "Barrier",  "Comm_split", "Comm_free" };
 static struct {
 	long calls, bytes;
 	double seconds;
@@ -45,7 +45,8 @@ static void pass_on(MPI_Comm turned)
 		MPI_Send(out, 10, MPI_DOUBLE, 0, 1, turned);
 		count(SEND, 10L * (long)sizeof(double), from);
 	} else if (rank == ranks - 1) {
-		MPI_Recv(in, INTS, MPI_DOUBLE, MPI_ANY_SOURCE, MPI_ANY_TAG, turned, MPI_STATUS_IGNORE);
+		MPI_Recv(in, INTS, MPI_DOUBLE, MPI_ANY_SOURCE, MPI_ANY_TAG, turned,
+			 MPI_STATUS_IGNORE);
 		count(RECV, 10L * (long)sizeof(double), from);
 	}
 }
