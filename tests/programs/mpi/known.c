@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { DOUBLES = 100, INTS = 1000, MS = 1000000 };
 enum { ALLREDUCE, SENDRECV, SEND, RECV, GATHER, BARRIER, SPLIT, FREE, FUNCTIONS };
@@ -66,20 +65,52 @@ static void step(long ms, MPI_Comm turned)
 	count(GATHER, 7 * (long)sizeof(int), from);
 }
 
-static void mark(const char *line)
+static long long clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+/* With its time, as sonde itself writes it. */
+static void mark(char kind, const char *name)
 {
 	FILE *f = rank ? NULL : fopen(getenv("SONDE_MARKS"), "a");
 
 	if (!f)
 		return;
-	fputs(line, f);
+	fprintf(f, "%c@%lld,%lld,%zu %s\n", kind, clock_ns(CLOCK_MONOTONIC),
+		clock_ns(CLOCK_REALTIME), strlen(name), name);
 	fclose(f);
 }
 
-static void print(const char *path, double all)
+static double inside(void)
+{
+	double sum = 0;
+
+	for (int i = 0; i < FUNCTIONS; i++)
+		sum += did[i].seconds;
+	return sum;
+}
+
+/* What a phase took, and of it MPI. */
+static struct took {
+	double all, inside;
+} phase(const char *name, long steps, long ms, MPI_Comm turned)
+{
+	struct took took = { MPI_Wtime(), inside() };
+
+	mark('B', name);
+	for (long i = 0; i < steps; i++)
+		step(ms, turned);
+	mark('E', name);
+	return (struct took){ MPI_Wtime() - took.all, inside() - took.inside };
+}
+
+static void print(const char *path, double all, const struct took *even, const struct took *skewed)
 {
 	char name[4096];
-	double inside = 0;
 	FILE *f;
 
 	snprintf(name, sizeof name, "%s.%d", path, rank);
@@ -87,12 +118,13 @@ static void print(const char *path, double all)
 	for (int i = 0; f && i < FUNCTIONS; i++) {
 		fprintf(f, "MPI_%s %ld %ld %.9f\n", names[i], did[i].calls, did[i].bytes,
 			did[i].seconds);
-		inside += did[i].seconds;
 	}
-	if (f)
-		fprintf(f, "all %.9f %.9f\n", all, inside);
-	if (f)
-		fclose(f);
+	if (!f)
+		return;
+	fprintf(f, "all %.9f %.9f\n", all, inside());
+	fprintf(f, "phase even %.9f %.9f\n", even->all, even->inside);
+	fprintf(f, "phase skewed %.9f %.9f\n", skewed->all, skewed->inside);
+	fclose(f);
 }
 
 int main(int argc, char **argv)
@@ -100,6 +132,7 @@ int main(int argc, char **argv)
 	long steps = argc > 1 ? strtol(argv[1], NULL, 10) : 1;
 	MPI_Comm turned;
 	double begin, from;
+	struct took even, skewed;
 
 	MPI_Init(&argc, &argv);
 	begin = MPI_Wtime();
@@ -108,13 +141,8 @@ int main(int argc, char **argv)
 	from = MPI_Wtime();
 	MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &turned);
 	count(SPLIT, 0, from);
-	mark("B even\n");
-	for (long i = 0; i < steps; i++)
-		step(40, turned);
-	mark("E even\nB skewed\n");
-	for (long i = 0; i < steps; i++)
-		step(10L + 30L * rank, turned);
-	mark("E skewed\n");
+	even = phase("even", steps, 40, turned);
+	skewed = phase("skewed", steps, 10L + 30L * rank, turned);
 	from = MPI_Wtime();
 	MPI_Comm_free(&turned);
 	count(FREE, 0, from);
@@ -122,7 +150,7 @@ int main(int argc, char **argv)
 	MPI_Barrier(MPI_COMM_WORLD);
 	count(BARRIER, 0, from);
 	if (argc > 2)
-		print(argv[2], MPI_Wtime() - begin);
+		print(argv[2], MPI_Wtime() - begin, &even, &skewed);
 	MPI_Finalize();
 	return 0;
 }
