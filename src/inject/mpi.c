@@ -119,7 +119,7 @@ static uint64_t given_bytes(const word *w, const struct shape *s, const struct c
 		type = in_place ? s->place_type : s->type;
 	int64_t count;
 
-	if (!at || (c && c->inter))
+	if (!at || (c ? c->inter : s->flags != 0))
 		return 0;
 	if (s->flags & ARRAY)
 		return array_bytes(w, s, c, language, in_place);

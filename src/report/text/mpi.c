@@ -314,7 +314,7 @@ void mpi_json(const struct mpi *recorded, const struct run *r, struct bytes *out
 	pop_json(&j, &m->pop);
 	json_put_real(&j, "late_seconds", m->late_s);
 	json_key(&j, "late_rank");
-	if (isnan(m->late_s))
+	if (!m->nranks || isnan(m->late_s))
 		json_null(&j);
 	else
 		json_int(&j, m->rank[m->late].rank);
