@@ -130,7 +130,7 @@ static uint64_t given_bytes(const word *w, const struct shape *s, const struct c
 	if (count <= 0 || (s->peer && number_at(w, s->peer, language) < 0))
 		return 0;
 	return (uint64_t)count * size_at(w, type, language) *
-	       (s->flags & PER_RANK ? (uint64_t)c->size : 1);
+	       (c && s->flags & PER_RANK ? (uint64_t)c->size : 1);
 }
 
 static uint64_t received_bytes(const word *w, const struct shape *s, enum language language)
