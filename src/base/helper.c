@@ -57,7 +57,8 @@ static int find(const char *name, char *path, size_t size)
 	const char *set = getenv("SONDE_LIBEXEC");
 	char dir[PATH_MAX];
 
-	if (!*name || name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.")] || name[0] == '.')
+	if (!*name || name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.")] ||
+	    name[0] == '.')
 		return -ENOENT;
 	if (set && *set)
 		return try_below(set, name, path, size) ? 0 : -ENOENT;

@@ -144,8 +144,9 @@ static const struct option options[] = {
 	  .type = ARG_TEXT,
 	  .value = "KIND,...",
 	  .help = "Record what the job's programs say of themselves through a library that they "
-		  "load: mpi (each rank's calls of MPI: time, bytes, efficiencies). It sets "
-		  "LD_PRELOAD for CMD, in front of what is there.",
+		  "load: mpi (each rank's calls of MPI: time, bytes, efficiencies), which sets "
+		  "LD_PRELOAD for CMD, in front of what is there; nvtx (ranges of NVTX as spans), "
+		  "which sets NVTX_INJECTION64_PATH.",
 	  OPTION_OFFSET(struct recording_options, annotations) },
 	{ .name = "no-env",
 	  .type = ARG_FLAG,

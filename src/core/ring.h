@@ -126,10 +126,10 @@ struct ring_peer {
 struct ring_mpi {
 	uint32_t rank, ranks;       /* of all that began together; ranks 0: MPI has not begun */
 	int64_t began_ns, ended_ns; /* MPI_Init came back, MPI_Finalize was called; 0: not yet */
-	/* Of the thread that began MPI: time in its calls but the first and the last, and since when
-	 * it is in one; 0: it is not */
+	/* Of the thread that began MPI: time in its calls but the first and the last, and since
+	 * when it is in one; 0: it is not */
 	int64_t inside_ns, open_ns;
-	uint64_t other_messages, other_bytes; /* sent to ranks that there was no place for */
+	uint64_t other_messages, other_bytes;  /* sent to ranks that there was no place for */
 	struct ring_call call[RING_CALLS_MAX]; /* anywhere; the last is of all without a place */
 	struct ring_peer peer[RING_PEERS_MAX];
 };

@@ -92,15 +92,15 @@ static uint64_t size_in(const word *w, uint8_t at, int i, enum language language
 static uint64_t array_bytes(const word *w, const struct shape *s, const struct comm *c,
 			    enum language language, bool in_place)
 {
-	uint8_t at = in_place ? s->place_count : s->count, type = in_place ? s->place_type : s->type;
+	uint8_t at = in_place ? s->place_count : s->count,
+		type = in_place ? s->place_type : s->type;
 	uint64_t sum = 0;
 
 	for (int i = 0; i < c->size; i++) {
 		int64_t n = count_in(w, at, i, language);
 
 		if (n > 0)
-			sum += (uint64_t)n *
-			       (s->flags & TYPES ? size_in(w, type, i, language) : 1);
+			sum += (uint64_t)n * (s->flags & TYPES ? size_in(w, type, i, language) : 1);
 	}
 	return sum && !(s->flags & TYPES) ? sum * size_at(w, type, language) : sum;
 }
@@ -115,10 +115,11 @@ static uint64_t given_bytes(const word *w, const struct shape *s, const struct c
 			    enum language language)
 {
 	bool in_place = s->place && is_in_place(w[s->place - 1]);
-	uint8_t at = in_place ? s->place_count : s->count, type = in_place ? s->place_type : s->type;
+	uint8_t at = in_place ? s->place_count : s->count,
+		type = in_place ? s->place_type : s->type;
 	int64_t count;
 
-	if (!at || (c && c->inter))
+	if (!at || (c ? c->inter : s->flags != 0))
 		return 0;
 	if (s->flags & ARRAY)
 		return array_bytes(w, s, c, language, in_place);
@@ -129,7 +130,7 @@ static uint64_t given_bytes(const word *w, const struct shape *s, const struct c
 	if (count <= 0 || (s->peer && number_at(w, s->peer, language) < 0))
 		return 0;
 	return (uint64_t)count * size_at(w, type, language) *
-	       (s->flags & PER_RANK ? (uint64_t)c->size : 1);
+	       (c && s->flags & PER_RANK ? (uint64_t)c->size : 1);
 }
 
 static uint64_t received_bytes(const word *w, const struct shape *s, enum language language)
@@ -160,7 +161,8 @@ static struct ring_call *call_make(uint32_t i, enum call k, uint32_t ranks, uint
 	c->ranks = ranks;
 	c->size_log2 = size_log2;
 	c->least_ns = UINT64_MAX;
-	snprintf(c->name, sizeof c->name, "MPI_%s", k < CALL_NUMBER_OF ? mpi_calls[k].name : "(others)");
+	snprintf(c->name, sizeof c->name, "MPI_%s",
+		 k < CALL_NUMBER_OF ? mpi_calls[k].name : "(others)");
 	__atomic_store_n(&c->named, 1, __ATOMIC_RELEASE);
 	return c;
 }
@@ -238,7 +240,8 @@ static void count(enum call k, const word *w, enum language language, int64_t fr
 	const struct comm *c = s->comm ? comm_of(comm_at(w, s->comm, language)) : NULL;
 	uint64_t given = given_bytes(w, s, c, language), took = (uint64_t)(to_ns - from_ns);
 	uint64_t bytes = given + (s->status ? received_bytes(w, s, language) : 0);
-	struct ring_call *at = call_of(k, c && !c->inter ? (uint32_t)c->size : 0, log2_above(bytes));
+	struct ring_call *at =
+		call_of(k, c && !c->inter ? (uint32_t)c->size : 0, log2_above(bytes));
 
 	add(&at->calls, 1);
 	add(&at->ns, took);
@@ -302,8 +305,8 @@ static bool is_init(enum call k)
 
 static int pass(function f, const word *w)
 {
-	return f(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11],
-		 w[12], w[13]);
+	return f(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11], w[12],
+		 w[13]);
 }
 
 /* What was received is in its status: a program that does not want one gets one of ours. */
@@ -372,7 +375,8 @@ static int call_by(function f, enum call k, word *w, enum language language)
 static bool fits(const struct shape *s, const word *w)
 {
 	static const uint8_t received = 7; /* of MPI_Sendrecv, the one with two counts */
-	const uint8_t at[] = { s->wide ? 0 : s->count, s->wide & 1 << s->place_count ? 0 : s->place_count,
+	const uint8_t at[] = { s->wide ? 0 : s->count,
+			       s->wide & 1 << s->place_count ? 0 : s->place_count,
 			       s->received_type == received + 1 ? received : 0 };
 
 	for (size_t i = 0; i < sizeof at; i++)
@@ -423,8 +427,14 @@ static int call(enum call k, word *w, enum language language)
 	return f ? call_narrow(f, k, w) : ERROR_OTHER;
 }
 
-#define TAKEN  word a, word b, word c, word d, word e, word f, word g, word h, word i, word j, word k, word l, word m, word n
-#define GIVEN  (word[WORDS]){ a, b, c, d, e, f, g, h, i, j, k, l, m, n }
+#define TAKEN                                                                                      \
+	word a, word b, word c, word d, word e, word f, word g, word h, word i, word j, word k,    \
+		word l, word m, word n
+#define GIVEN                                                                                      \
+	(word[WORDS])                                                                              \
+	{                                                                                          \
+		a, b, c, d, e, f, g, h, i, j, k, l, m, n                                           \
+	}
 #define PUBLIC __attribute__((visibility("default")))
 
 #define CALL(name, lower, shape)                                                                   \

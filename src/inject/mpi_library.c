@@ -21,31 +21,31 @@ static void *loaded;
 static uint32_t generation = 1; /* communicators that were freed may have been these */
 static __thread struct comm comms[COMMS] FAST_TLS;
 
-#define NOTHING   .count = 0
-#define AT_1      .comm = 1
-#define AT_3      .comm = 3
-#define AT_6      .comm = 6
-#define SEND      .count = 2, .type = 3, .peer = 4, .comm = 6
-#define RECV      .comm = 6, .status = 7, .received_type = 3
-#define MRECV     .status = 5, .received_type = 3
-#define SENDRECV  .count = 2, .type = 3, .peer = 4, .comm = 11, .status = 12, .received_type = 8
+#define NOTHING  .count = 0
+#define AT_1     .comm = 1
+#define AT_3     .comm = 3
+#define AT_6     .comm = 6
+#define SEND     .count = 2, .type = 3, .peer = 4, .comm = 6
+#define RECV     .comm = 6, .status = 7, .received_type = 3
+#define MRECV    .status = 5, .received_type = 3
+#define SENDRECV .count = 2, .type = 3, .peer = 4, .comm = 11, .status = 12, .received_type = 8
 #define SENDRECV_REPLACE                                                                           \
 	.count = 2, .type = 3, .peer = 4, .comm = 8, .status = 9, .received_type = 3
-#define BCAST                .count = 2, .type = 3, .comm = 5
-#define REDUCE               .count = 3, .type = 4, .comm = 7
-#define ALLREDUCE            .count = 3, .type = 4, .comm = 6
-#define REDUCE_SCATTER       .count = 3, .type = 4, .comm = 6, .flags = ARRAY, .wide = 1 << 3
-#define REDUCE_SCATTER_BLOCK .count = 3, .type = 4, .comm = 6, .flags = PER_RANK
+#define BCAST                           .count = 2, .type = 3, .comm = 5
+#define REDUCE                          .count = 3, .type = 4, .comm = 7
+#define ALLREDUCE                       .count = 3, .type = 4, .comm = 6
+#define REDUCE_SCATTER                  .count = 3, .type = 4, .comm = 6, .flags = ARRAY, .wide = 1 << 3
+#define REDUCE_SCATTER_BLOCK            .count = 3, .type = 4, .comm = 6, .flags = PER_RANK
 #define IN_PLACE(place_, count_, type_) .place = place_, .place_count = count_, .place_type = type_
-#define GATHER     .count = 2, .type = 3, .comm = 8, IN_PLACE(1, 5, 6)
+#define GATHER                          .count = 2, .type = 3, .comm = 8, IN_PLACE(1, 5, 6)
 #define GATHERV                                                                                    \
 	.count = 2, .type = 3, .comm = 9, .flags = OWN, .wide = 1 << 5 | 1 << 6, .root = 8,        \
 	IN_PLACE(1, 5, 7)
-#define SCATTER    .count = 5, .type = 6, .comm = 8, IN_PLACE(4, 2, 3)
+#define SCATTER .count = 5, .type = 6, .comm = 8, IN_PLACE(4, 2, 3)
 #define SCATTERV                                                                                   \
 	.count = 6, .type = 7, .comm = 9, .flags = OWN, .wide = 1 << 2 | 1 << 3, .root = 8,        \
 	IN_PLACE(5, 2, 4)
-#define ALLGATHER  .count = 2, .type = 3, .comm = 7, IN_PLACE(1, 5, 6)
+#define ALLGATHER .count = 2, .type = 3, .comm = 7, IN_PLACE(1, 5, 6)
 #define ALLGATHERV                                                                                 \
 	.count = 2, .type = 3, .comm = 8, .flags = OWN, .wide = 1 << 5 | 1 << 6, IN_PLACE(1, 5, 7)
 #define ALLTOALL   .count = 2, .type = 3, .comm = 7, .flags = PER_RANK, IN_PLACE(1, 5, 6)
@@ -55,12 +55,12 @@ static __thread struct comm comms[COMMS] FAST_TLS;
 #define ALLTOALLW                                                                                  \
 	.count = 2, .type = 4, .comm = 9, .flags = ARRAY | TYPES, .wide = ALL_ARRAYS,              \
 	IN_PLACE(1, 6, 8)
-#define ONE_SIDED  .count = 2, .type = 3
-#define IN_FILE    .count = 3, .type = 4
-#define AT_OFFSET  .count = 4, .type = 5
+#define ONE_SIDED .count = 2, .type = 3
+#define IN_FILE   .count = 3, .type = 4
+#define AT_OFFSET .count = 4, .type = 5
 
 const struct call_row mpi_calls[] = {
-#define LARGE CALL
+#define LARGE                    CALL
 #define CALL(name_, lower_, ...) { .name = #name_, .lower = #lower_, .shape = { __VA_ARGS__ } },
 #include "inject/mpi_calls.def"
 };
@@ -128,7 +128,7 @@ static word find_world(void)
 	if (open_mpi)
 		return (word)open_mpi;
 	return find("MPI_Abi_get_version") && !find("MPIR_Err_create_code") ? ABI_WORLD
-									     : MPICH_WORLD;
+									    : MPICH_WORLD;
 }
 
 static struct constant find_constant(const char *open_mpi, const char *mpich)
@@ -189,7 +189,8 @@ static void name_of(enum language language, enum call k, const char *prefix, cha
 	static const char *const behind[] = { "", "_c", "_", "_f08_" };
 
 	if (language <= LANGUAGE_LARGE)
-		snprintf(out, 64, "%sMPI_%s%s", *prefix ? "P" : "", mpi_calls[k].name, behind[language]);
+		snprintf(out, 64, "%sMPI_%s%s", *prefix ? "P" : "", mpi_calls[k].name,
+			 behind[language]);
 	else
 		snprintf(out, 64, "%smpi_%s%s", prefix, mpi_calls[k].lower, behind[language]);
 }

@@ -16,8 +16,8 @@ enum {
 };
 
 typedef intptr_t word;
-typedef int (*function)(word, word, word, word, word, word, word, word, word, word, word, word, word,
-			word);
+typedef int (*function)(word, word, word, word, word, word, word, word, word, word, word, word,
+			word, word);
 
 enum call {
 #define LARGE                    CALL
@@ -40,7 +40,7 @@ enum {
 /* Where arguments are, from 1; 0: there is none. */
 struct shape {
 	uint8_t count, type, peer, comm, flags;
-	uint8_t status, received_type;         /* what it received is asked of its status */
+	uint8_t status, received_type;          /* what it received is asked of its status */
 	uint8_t place, place_count, place_type; /* of a buffer in place these hold */
 	uint16_t wide; /* bits: arrays of counts and of displacements, one for each rank */
 	uint8_t root;  /* the one rank that has these; 0: all have */

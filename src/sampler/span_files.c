@@ -221,7 +221,8 @@ void span_files_act(struct span_files *x, const struct tree *t, struct sample *s
 	crowd = x->nprocesses > CROWD;
 	for (uint32_t i = x->nprocesses; i--;) {
 		struct process *p = &x->process[i];
-		bool look = crowd || span_reader_has_mpi(p->reader), gone = look && is_gone(p), taken;
+		bool look = crowd || span_reader_has_mpi(p->reader), gone = look && is_gone(p),
+		     taken;
 
 		if (look && !gone)
 			span_reader_alive(p->reader, clock_mono_ns());

@@ -19,6 +19,7 @@ static const struct kind {
 	const char *name, *variable;
 } kinds[] = {
 	{ "mpi", "LD_PRELOAD" },
+	{ "nvtx", "NVTX_INJECTION64_PATH" },
 };
 enum { KINDS = ANNOTATION_KINDS };
 _Static_assert(sizeof kinds / sizeof kinds[0] == KINDS, "a place for each");
@@ -48,7 +49,7 @@ static bool all_known(const char *list)
 	do {
 		if (kind_next(&list, &word, &n))
 			continue;
-		say("run: --annotations %.*s: not known; use mpi", (int)n, word);
+		say("run: --annotations %.*s: not known; use mpi and nvtx", (int)n, word);
 		return false;
 	} while (*list);
 	return true;
@@ -127,13 +128,25 @@ static bool preload(const char *library, const char *before)
 	return fits && !setenv("LD_PRELOAD", before && *before ? all : library, 1);
 }
 
+/* A variable that names one library is left alone where somebody else has set it. */
+static bool export_one(const struct kind *k, const char *library, const char *before)
+{
+	if (before && *before)
+		say("run: --annotations %s: %s is set already, and stays as it is", k->name,
+		    k->variable);
+	return !(before && *before) && !setenv(k->variable, library, 1);
+}
+
 static void export_kind(struct annotations *x, size_t i, const char *library)
 {
-	const char *before = getenv(kinds[i].variable);
+	const struct kind *k = &kinds[i];
+	const char *before = getenv(k->variable);
 
 	x->before[i] = before ? strdup(before) : NULL;
-	if (!before || x->before[i])
-		x->set[i] = preload(library, x->before[i]);
+	if (before && !x->before[i])
+		return;
+	x->set[i] = strcmp(k->variable, "LD_PRELOAD") ? export_one(k, library, x->before[i])
+						      : preload(library, x->before[i]);
 }
 
 void annotations_export(struct annotations *x, const char *list, const char *program)

@@ -18,6 +18,7 @@ os.environ |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": 
 MPIS = [mpi for mpi in ("openmpi", "mpich") if shutil.which(f"mpicc.{mpi}") and shutil.which(f"mpirun.{mpi}")]
 SCHEMA = json.load(open(f"{TOP}/docs/schema/mpi.json", encoding="utf-8"))
 RANKS = 3
+PAUSE = .05  # a busy machine may stop a rank between two looks at a clock
 
 
 def run(*command, **more):
@@ -33,13 +34,13 @@ def record(out, mpi, *command, environment=None):
 
 
 def said(out, rank):
-    """What a rank wrote: FUNCTION -> (calls, bytes, seconds), and its seconds in all and in MPI."""
+    """What a rank wrote: FUNCTION -> (calls, bytes, seconds), and its seconds in all and in MPI; of phases: what computes()."""
     functions, whole = {}, None
     for line in open(f"{out}.{rank}", encoding="utf-8"):
         words = line.split()
         if words[0] == "all":
             whole = float(words[1]), float(words[2])
-        else:
+        elif words[0] != "phase":
             functions[words[0]] = int(words[1]), int(words[2]), float(words[3])
     return functions, whole
 
@@ -56,12 +57,19 @@ def check_calls(what, shown, out):
         for name, (calls, size, seconds) in functions.items():
             have = got[rank, name]
             assert have[:2] == [calls, size], f"{what}: rank {rank}, {name}: {have[:2]}, wanted {[calls, size]}"
-            assert abs(have[2] - seconds) < .02 * seconds + .002, f"{what}: rank {rank}, {name}: {have[2]} s, its clock: {seconds} s"
+            assert abs(have[2] - seconds) < .02 * seconds + PAUSE, f"{what}: rank {rank}, {name}: {have[2]} s, its clock: {seconds} s"
         more = {name for of, name in got if of == rank and got[of, name][0]} - set(functions) - {"MPI_Init"}
         assert not more, f"{what}: rank {rank}: {more} as well"
         have = shown["ranks"][rank]
-        assert have["rank"] == rank and abs(have["inside_seconds"] - whole[1]) < .02 * whole[1] + .002, f"{what}: {have}, {whole}"
-        assert abs(have["elapsed_seconds"] - whole[0]) < .02 * whole[0] + .002, f"{what}: {have}, {whole}"
+        assert have["rank"] == rank and abs(have["inside_seconds"] - whole[1]) < .02 * whole[1] + PAUSE, f"{what}: {have}, {whole}"
+        assert abs(have["elapsed_seconds"] - whole[0]) < .02 * whole[0] + PAUSE, f"{what}: {have}, {whole}"
+
+
+def balance_of(out, phase):
+    """By the formula, of what ranks say of a phase."""
+    lines = [line.split() for rank in range(RANKS) for line in open(f"{out}.{rank}", encoding="utf-8") if line.startswith(f"phase {phase} ")]
+    computes = [float(words[2]) - float(words[3]) for words in lines]
+    return sum(computes) / RANKS / max(computes)
 
 
 def check_formulas(what, shown, out):
@@ -93,9 +101,9 @@ def check_c(mpi):
     assert shown["late_rank"] == RANKS - 1 and shown["late_seconds"] > .005, f"{mpi}: {shown['late_rank']}, {shown['late_seconds']}"
     phases = {p["phase"]: p for p in shown["phases"]}
     assert set(phases) == {"even", "skewed"}, f"{mpi}: {phases}"
-    # sleeps of 40 ms each; and of 10, 40 and 70 ms: of these the mean is 40 ms
-    balance = {name: p["efficiency"]["load_balance_ratio"] for name, p in phases.items()}
-    assert balance["even"] > .9 and abs(balance["skewed"] - 4 / 7) < .06, f"{mpi}: {balance}"
+    for name, phase in phases.items():
+        have, wanted = phase["efficiency"]["load_balance_ratio"], balance_of(f"c.{mpi}.said", name)
+        assert abs(have - wanted) < .03, f"{mpi}: balance of {name} {have}, wanted {wanted}"
     text = run(SONDE, "show", "--mpi", f"c.{mpi}")
     assert "MPI_Allreduce (last: rank 2)" in text and "rank 2 comes last to what all do" in text, text
     assert re.search(r"^MPI +3 ranks: parallel efficiency", run(SONDE, "show", "--all", f"c.{mpi}"), re.M)

@@ -38,9 +38,11 @@ static int file_make(void)
 	const struct ring_lane lanes[2] = { { 4, 1, 1 }, { 5, 1025, 2 } };
 	struct ring_thread ring = { .written = 9, .depth = 1, .called = "a thread" };
 	struct ring_head *head = calloc(1, sizeof *head);
+	struct ring_mpi *mpi = calloc(1, sizeof *mpi);
 	int fd = memfd_create("ring", MFD_CLOEXEC);
 
-	check(head && fd >= 0 && !fchmod(fd, 0600) && !ftruncate(fd, (off_t)ring_texts_at(2)));
+	check(head && mpi && fd >= 0 && !fchmod(fd, 0600) &&
+	      !ftruncate(fd, (off_t)ring_texts_at(2)));
 	head->magic = RING_MAGIC;
 	head->version = RING_VERSION;
 	head->pid = 1;
@@ -58,6 +60,12 @@ static int file_make(void)
 	put(fd, ring_thread_at(0) + RING_PAGE, slots, sizeof slots);
 	put(fd, ring_lanes_at(0), lanes, sizeof lanes);
 	put(fd, ring_texts_at(0), texts, sizeof texts);
+	mpi->ranks = 2;
+	mpi->began_ns = mpi->inside_ns = 1;
+	mpi->call[0] = (struct ring_call){ .named = 1, .name = "MPI_Send", .calls = 1, .ns = 1 };
+	mpi->peer[0] = (struct ring_peer){ .rank = 1, .messages = 1 };
+	put(fd, ring_mpi_at(), mpi, sizeof *mpi);
+	free(mpi);
 	free(head);
 	return fd;
 }
@@ -76,7 +84,9 @@ static void patch(int fd, const uint8_t *data, size_t n)
 		      { offsetof(struct ring_head, ntexts), 32 },
 		      { ring_lanes_at(0), 64 },
 		      { ring_texts_at(0), 64 },
-		      { ring_texts_at(1), 8 } };
+		      { ring_texts_at(1), 8 },
+		      { ring_mpi_at(), 256 },
+		      { ring_mpi_at() + offsetof(struct ring_mpi, peer), 64 } };
 
 	for (; n >= 3; data += 3, n -= 3) {
 		size_t place = data[0] | (size_t)data[1] << 8;

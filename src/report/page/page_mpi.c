@@ -51,8 +51,8 @@ static void efficiencies(struct bytes *b, const struct mpi *m)
 static void functions(struct bytes *b, const struct mpi *m)
 {
 	static const struct html_heading h[] = {
-		{ "Function", true, false }, { "Time of all ranks", false, true },
-		{ "Calls", false, false },   { "Bytes", false, false },
+		{ "Function", true, false },        { "Time of all ranks", false, true },
+		{ "Calls", false, false },          { "Bytes", false, false },
 		{ "Arrival spread", false, false },
 	};
 

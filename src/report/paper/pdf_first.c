@@ -8,9 +8,9 @@
 #include "report/page/page_html.h"
 #include "report/page/page_metric.h"
 #include "report/paper/pdf.h"
-#include "report/summary/mpi.h"
 #include "report/summary/code.h"
 #include "report/summary/ending.h"
+#include "report/summary/mpi.h"
 #include "report/summary/waittime.h"
 
 #include <math.h>

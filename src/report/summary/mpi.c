@@ -203,14 +203,16 @@ static void transfers_make(struct making *k)
 	for (uint32_t i = 0, end; i < k->m->ncalls; i = end) {
 		double least = INFINITY;
 
-		for (end = i; end < k->m->ncalls && same_kind(&k->m->call[i], &k->m->call[end]); end++)
+		for (end = i; end < k->m->ncalls && same_kind(&k->m->call[i], &k->m->call[end]);
+		     end++)
 			least = fmin(least, k->m->call[end].least_s);
 		for (uint32_t n = i; n < end; n++) {
 			struct mpi_call *c = &k->m->call[n];
 
 			c->least_s = least;
 			if (!mpi_is_begin(c->name))
-				k->m->rank[c->rank].transfer_s += fmin(c->calls * least, c->seconds);
+				k->m->rank[c->rank].transfer_s +=
+					fmin(c->calls * least, c->seconds);
 		}
 	}
 }
@@ -265,23 +267,12 @@ static int efficiencies_make(struct making *k)
  * is no such call. */
 static bool is_collective(const char *name)
 {
-	static const char *const names[] = { "Barrier",
-					     "Bcast",
-					     "Reduce",
-					     "Allreduce",
-					     "Reduce_scatter",
-					     "Reduce_scatter_block",
-					     "Gather",
-					     "Gatherv",
-					     "Scatter",
-					     "Scatterv",
-					     "Allgather",
-					     "Allgatherv",
-					     "Alltoall",
-					     "Alltoallv",
-					     "Alltoallw",
-					     "Scan",
-					     "Exscan" };
+	static const char *const names[] = { "Barrier",   "Bcast",          "Reduce",
+					     "Allreduce", "Reduce_scatter", "Reduce_scatter_block",
+					     "Gather",    "Gatherv",        "Scatter",
+					     "Scatterv",  "Allgather",      "Allgatherv",
+					     "Alltoall",  "Alltoallv",      "Alltoallw",
+					     "Scan",      "Exscan" };
 
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
 		if (!strcmp(name + strlen("MPI_"), names[i]))
@@ -322,7 +313,8 @@ static double arrivals_spread(const struct arrivals *a, uint32_t n, uint32_t *la
 }
 
 /* The calls from i on that are of one function. */
-static uint32_t function_make(struct making *k, struct arrivals *a, struct arrivals *all, uint32_t i)
+static uint32_t function_make(struct making *k, struct arrivals *a, struct arrivals *all,
+			      uint32_t i)
 {
 	struct mpi *m = k->m;
 	struct mpi_function *f = &m->function[m->nfunctions++];

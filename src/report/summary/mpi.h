@@ -65,8 +65,8 @@ struct mpi_phase {
 };
 
 struct mpi {
-	const char *missing; /* why there is nothing; else NULL */
-	uint32_t nlaunches;  /* of MPI, one after the other or side by side */
+	const char *missing;   /* why there is nothing; else NULL */
+	uint32_t nlaunches;    /* of MPI, one after the other or side by side */
 	struct mpi_rank *all;  /* of all launches */
 	struct mpi_rank *rank; /* [nranks] of the launch, in order */
 	struct mpi_call *call; /* of the launch, kind by kind */

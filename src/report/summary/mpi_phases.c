@@ -107,8 +107,8 @@ static bool curve_of(const struct run *r, const struct mpi *m, uint32_t series, 
 	if (!here)
 		return false;
 	if (here <= m->nranks) {
-		out->what = strcmp(metric, "mpi.rank_inside_seconds") ? CURVE_ELAPSED
-								      : CURVE_INSIDE;
+		out->what =
+			strcmp(metric, "mpi.rank_inside_seconds") ? CURVE_ELAPSED : CURVE_INSIDE;
 		return true;
 	}
 	out->what = CURVE_TRANSFER;

@@ -6,7 +6,6 @@
 #include "base/text/json.h"
 #include "report/lines.h"
 
-
 #include <math.h>
 
 enum { NAME_SHOWN = 48, FUNCTIONS = 20, RANKS = 64, PEERS = 20 };
@@ -315,7 +314,7 @@ void mpi_json(const struct mpi *recorded, const struct run *r, struct bytes *out
 	pop_json(&j, &m->pop);
 	json_put_real(&j, "late_seconds", m->late_s);
 	json_key(&j, "late_rank");
-	if (isnan(m->late_s))
+	if (!m->nranks || isnan(m->late_s))
 		json_null(&j);
 	else
 		json_int(&j, m->rank[m->late].rank);

@@ -31,25 +31,27 @@ static const struct metric metrics[] = {
 				  "with a call that goes on.",
 			  .div = NS_PER_UNIT,
 			  .unit = UNIT_ELAPSED_SECONDS },
-	[FIRST_CALL + CALL_CALLS] = { .name = "mpi.calls",
-				      .domain = "mpi_call",
-				      .label = "Calls of MPI",
-				      .help = "Calls of an MPI function that have returned, by rank, "
-					      "ranks of the communicator and size.",
-				      .unit = UNIT_COUNT },
+	[FIRST_CALL +
+		CALL_CALLS] = { .name = "mpi.calls",
+				.domain = "mpi_call",
+				.label = "Calls of MPI",
+				.help = "Calls of an MPI function that have returned, by rank, "
+					"ranks of the communicator and size.",
+				.unit = UNIT_COUNT },
 	[FIRST_CALL + CALL_SECONDS] = { .name = "mpi.call_seconds",
 					.domain = "mpi_call",
 					.label = "Time in calls of MPI",
 					.help = "Time in these calls, over all threads.",
 					.div = NS_PER_UNIT,
 					.unit = UNIT_SECONDS },
-	[FIRST_CALL + CALL_BYTES] = { .name = "mpi.bytes",
-				      .domain = "mpi_call",
-				      .label = "Bytes of calls of MPI",
-				      .help = "Bytes that these calls gave to MPI, by count and type "
-					      "of their arguments; those received where a call "
-					      "itself receives.",
-				      .unit = UNIT_BYTES },
+	[FIRST_CALL +
+		CALL_BYTES] = { .name = "mpi.bytes",
+				.domain = "mpi_call",
+				.label = "Bytes of calls of MPI",
+				.help = "Bytes that these calls gave to MPI, by count and type "
+					"of their arguments; those received where a call "
+					"itself receives.",
+				.unit = UNIT_BYTES },
 	[FIRST_CALL + CALL_LEAST] = { .name = "mpi.least_seconds",
 				      .domain = "mpi_call",
 				      .label = "Shortest call of MPI",
@@ -89,10 +91,9 @@ bool span_reader_has_mpi(const struct span_reader *r)
 {
 	uint32_t ranks;
 
-	return r->mpi.rank ||
-	       (span_file_get(r, ring_mpi_at() + offsetof(struct ring_mpi, ranks), &ranks,
-			      sizeof ranks) &&
-		ranks);
+	return r->mpi.rank || (span_file_get(r, ring_mpi_at() + offsetof(struct ring_mpi, ranks),
+					     &ranks, sizeof ranks) &&
+			       ranks);
 }
 
 void span_reader_alive(struct span_reader *r, int64_t now_ns)
@@ -101,8 +102,8 @@ void span_reader_alive(struct span_reader *r, int64_t now_ns)
 }
 
 /* An instance of the process's rank, with its series. */
-static uint32_t begin(struct span_reader *r, struct sample *s, const struct metric *rows, uint32_t n,
-		      const char *name, uint32_t *slot)
+static uint32_t begin(struct span_reader *r, struct sample *s, const struct metric *rows,
+		      uint32_t n, const char *name, uint32_t *slot)
 {
 	uint32_t about = r->mpi.rank ? r->mpi.rank : r->about;
 	uint32_t instance = sample_instance(s, rows->domain, name, about, s->mono_ns, 0);
@@ -201,8 +202,8 @@ void span_mpi_put(struct span_reader *r, struct span_intake *in, struct sample *
 {
 	struct ring_mpi *x = &in->mpi;
 
-	if (!span_reader_has_mpi(r) || !span_file_get(r, ring_mpi_at(), x, sizeof *x) || !x->ranks ||
-	    x->rank >= x->ranks || x->ranks > INT32_MAX || x->began_ns <= 0 ||
+	if (!span_reader_has_mpi(r) || !span_file_get(r, ring_mpi_at(), x, sizeof *x) ||
+	    !x->ranks || x->rank >= x->ranks || x->ranks > INT32_MAX || x->began_ns <= 0 ||
 	    x->began_ns > s->mono_ns || x->inside_ns < 0)
 		return;
 	if (!r->mpi.rank)

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * known STEPS [OUT]: an MPI program that says what it did with MPI. Of STEPS steps each rank sleeps,
- * first all as long, in a phase "even", then each longer than the one before it, in "skewed", and
- * sums and passes on data. Each rank writes to OUT.RANK lines "FUNCTION CALLS BYTES SECONDS", and
- * as "all" the seconds between MPI_Init and MPI_Finalize, and those of them in MPI.
+ * known STEPS [OUT]: an MPI program that says what it did with MPI. Of STEPS steps each rank
+ * sleeps, first all as long, in a phase "even", then each longer than the one before it, in
+ * "skewed", and sums and passes on data. Each rank writes to OUT.RANK lines "FUNCTION CALLS BYTES
+ * SECONDS", and as "all" the seconds between MPI_Init and MPI_Finalize, and those of them in MPI.
  */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { DOUBLES = 100, INTS = 1000, MS = 1000000 };
 enum { ALLREDUCE, SENDRECV, SEND, RECV, GATHER, BARRIER, SPLIT, FREE, FUNCTIONS };
 
-static const char *const names[] = { "Allreduce", "Sendrecv", "Send",	 "Recv",
-				     "Gather",	  "Barrier",  "Comm_split", "Comm_free" };
+static const char *const names[] = { "Allreduce", "Sendrecv", "Send",       "Recv",
+				     "Gather",    "Barrier",  "Comm_split", "Comm_free" };
 static struct {
 	long calls, bytes;
 	double seconds;
@@ -45,7 +44,8 @@ static void pass_on(MPI_Comm turned)
 		MPI_Send(out, 10, MPI_DOUBLE, 0, 1, turned);
 		count(SEND, 10L * (long)sizeof(double), from);
 	} else if (rank == ranks - 1) {
-		MPI_Recv(in, INTS, MPI_DOUBLE, MPI_ANY_SOURCE, MPI_ANY_TAG, turned, MPI_STATUS_IGNORE);
+		MPI_Recv(in, INTS, MPI_DOUBLE, MPI_ANY_SOURCE, MPI_ANY_TAG, turned,
+			 MPI_STATUS_IGNORE);
 		count(RECV, 10L * (long)sizeof(double), from);
 	}
 }
@@ -65,20 +65,52 @@ static void step(long ms, MPI_Comm turned)
 	count(GATHER, 7 * (long)sizeof(int), from);
 }
 
-static void mark(const char *line)
+static long long clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+/* With its time, as sonde itself writes it. */
+static void mark(char kind, const char *name)
 {
 	FILE *f = rank ? NULL : fopen(getenv("SONDE_MARKS"), "a");
 
 	if (!f)
 		return;
-	fputs(line, f);
+	fprintf(f, "%c@%lld,%lld,%zu %s\n", kind, clock_ns(CLOCK_MONOTONIC),
+		clock_ns(CLOCK_REALTIME), strlen(name), name);
 	fclose(f);
 }
 
-static void print(const char *path, double all)
+static double inside(void)
+{
+	double sum = 0;
+
+	for (int i = 0; i < FUNCTIONS; i++)
+		sum += did[i].seconds;
+	return sum;
+}
+
+/* What a phase took, and of it MPI. */
+static struct took {
+	double all, inside;
+} phase(const char *name, long steps, long ms, MPI_Comm turned)
+{
+	struct took took = { MPI_Wtime(), inside() };
+
+	mark('B', name);
+	for (long i = 0; i < steps; i++)
+		step(ms, turned);
+	mark('E', name);
+	return (struct took){ MPI_Wtime() - took.all, inside() - took.inside };
+}
+
+static void print(const char *path, double all, const struct took *even, const struct took *skewed)
 {
 	char name[4096];
-	double inside = 0;
 	FILE *f;
 
 	snprintf(name, sizeof name, "%s.%d", path, rank);
@@ -86,12 +118,13 @@ static void print(const char *path, double all)
 	for (int i = 0; f && i < FUNCTIONS; i++) {
 		fprintf(f, "MPI_%s %ld %ld %.9f\n", names[i], did[i].calls, did[i].bytes,
 			did[i].seconds);
-		inside += did[i].seconds;
 	}
-	if (f)
-		fprintf(f, "all %.9f %.9f\n", all, inside);
-	if (f)
-		fclose(f);
+	if (!f)
+		return;
+	fprintf(f, "all %.9f %.9f\n", all, inside());
+	fprintf(f, "phase even %.9f %.9f\n", even->all, even->inside);
+	fprintf(f, "phase skewed %.9f %.9f\n", skewed->all, skewed->inside);
+	fclose(f);
 }
 
 int main(int argc, char **argv)
@@ -99,6 +132,7 @@ int main(int argc, char **argv)
 	long steps = argc > 1 ? strtol(argv[1], NULL, 10) : 1;
 	MPI_Comm turned;
 	double begin, from;
+	struct took even, skewed;
 
 	MPI_Init(&argc, &argv);
 	begin = MPI_Wtime();
@@ -107,13 +141,8 @@ int main(int argc, char **argv)
 	from = MPI_Wtime();
 	MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &turned);
 	count(SPLIT, 0, from);
-	mark("B even\n");
-	for (long i = 0; i < steps; i++)
-		step(40, turned);
-	mark("E even\nB skewed\n");
-	for (long i = 0; i < steps; i++)
-		step(10L + 30L * rank, turned);
-	mark("E skewed\n");
+	even = phase("even", steps, 40, turned);
+	skewed = phase("skewed", steps, 10L + 30L * rank, turned);
 	from = MPI_Wtime();
 	MPI_Comm_free(&turned);
 	count(FREE, 0, from);
@@ -121,7 +150,7 @@ int main(int argc, char **argv)
 	MPI_Barrier(MPI_COMM_WORLD);
 	count(BARRIER, 0, from);
 	if (argc > 2)
-		print(argv[2], MPI_Wtime() - begin);
+		print(argv[2], MPI_Wtime() - begin, &even, &skewed);
 	MPI_Finalize();
 	return 0;
 }
