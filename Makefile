@@ -252,7 +252,7 @@ $(BUILD)/docs.stamp: $(BUILD)/sonde
 	@touch $@
 # Those of the library come from its headers.
 HEADERS := include/sonde.h include/sonde_sampler.h include/sonde_span.h
-CPPHEADERS := include/sonde_span.hpp
+CPPHEADERS := include/sonde_span.hpp include/sonde_span.f90 include/sonde_stub.h
 $(BUILD)/library.stamp: src/lib/man.awk $(HEADERS)
 	@mkdir -p $(BUILD)/man
 	awk -v version=$(VERSION) -v out=$(BUILD)/man -f $< $(HEADERS)

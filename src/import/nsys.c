@@ -17,32 +17,19 @@
 typedef struct sqlitefile_value value;
 
 static const char *const column_names[NSYS_COLUMNS] = {
-	[NSYS_START] = "start",
-	[NSYS_END] = "end",
-	[NSYS_GLOBAL_TID] = "globalTid",
-	[NSYS_GLOBAL_PID] = "globalPid",
-	[NSYS_DEVICE] = "deviceId",
-	[NSYS_STREAM] = "streamId",
-	[NSYS_TEXT_OF] = "text",
-	[NSYS_TEXT_ID] = "textId",
-	[NSYS_NAME_ID] = "nameId",
-	[NSYS_DEMANGLED] = "demangledName",
-	[NSYS_SHORT] = "shortName",
-	[NSYS_NAME] = "name",
-	[NSYS_EVENT_TYPE] = "eventType",
-	[NSYS_COPY_KIND] = "copyKind",
-	[NSYS_BYTES] = "bytes",
-	[NSYS_SIZE] = "size",
-	[NSYS_GRID_X] = "gridX",
-	[NSYS_GRID_Y] = "gridY",
-	[NSYS_GRID_Z] = "gridZ",
-	[NSYS_BLOCK_X] = "blockX",
-	[NSYS_BLOCK_Y] = "blockY",
-	[NSYS_BLOCK_Z] = "blockZ",
-	[NSYS_REMOTE] = "remoteRank",
-	[NSYS_RANK] = "rank",
-	[NSYS_VALUE] = "value",
-	[NSYS_UTC_EPOCH] = "utcEpochNs",
+	[NSYS_START] = "start",          [NSYS_END] = "end",
+	[NSYS_GLOBAL_TID] = "globalTid", [NSYS_GLOBAL_PID] = "globalPid",
+	[NSYS_DEVICE] = "deviceId",      [NSYS_STREAM] = "streamId",
+	[NSYS_TEXT_OF] = "text",         [NSYS_TEXT_ID] = "textId",
+	[NSYS_NAME_ID] = "nameId",       [NSYS_DEMANGLED] = "demangledName",
+	[NSYS_SHORT] = "shortName",      [NSYS_NAME] = "name",
+	[NSYS_EVENT_TYPE] = "eventType", [NSYS_COPY_KIND] = "copyKind",
+	[NSYS_BYTES] = "bytes",          [NSYS_SIZE] = "size",
+	[NSYS_GRID_X] = "gridX",         [NSYS_GRID_Y] = "gridY",
+	[NSYS_GRID_Z] = "gridZ",         [NSYS_BLOCK_X] = "blockX",
+	[NSYS_BLOCK_Y] = "blockY",       [NSYS_BLOCK_Z] = "blockZ",
+	[NSYS_REMOTE] = "remoteRank",    [NSYS_RANK] = "rank",
+	[NSYS_VALUE] = "value",          [NSYS_UTC_EPOCH] = "utcEpochNs",
 };
 
 /* ---- tables ---- */
@@ -212,28 +199,47 @@ static int find_times(struct nsys *y)
 		       y->others ? " of that rank" : "");
 }
 
+/* A sentence of the database itself does not name the file. */
+static int of_file(struct nsys *y, int rc, const char *hint)
+{
+	const struct err why = *y->e;
+
+	return rc ? err_set(y->e, rc, "%.200s: %.200s%s", y->x->path, why.text, hint) : 0;
+}
+
 static int read_database(struct nsys *y)
 {
 	int copy, fd = packed_seekable(&y->file, y->x->dirfd, &copy, y->e), rc = fd;
-	struct err why = { "" };
 
 	if (fd >= 0)
-		rc = sqlitefile_open(&y->db, fd, y->e);
+		rc = of_file(y, sqlitefile_open(&y->db, fd, y->e),
+			     "; make one with nsys export --type sqlite REPORT");
 	if (!rc) {
-		rc = find_times(y);
-		/* A sentence of the database itself does not name the file. */
-		why = *y->e;
-		if (rc)
-			err_set(y->e, rc, "%.200s: %.250s", y->x->path, why.text);
+		rc = of_file(y, find_times(y), "");
 		rc = rc ? rc : write_line(y);
 		sqlitefile_close(&y->db);
-	} else if (fd >= 0) {
-		why = *y->e;
-		err_set(y->e, rc, "%.200s: %.100s; make one with nsys export --type sqlite REPORT",
-			y->x->path, why.text);
 	}
 	if (copy >= 0)
 		close(copy);
+	return rc;
+}
+
+static int read_file(struct nsys *y)
+{
+	int rc = packed_open(&y->file, y->x->path, y->e);
+
+	if (rc)
+		return rc;
+	y->table = calloc(NSYS_TABLES_MOST, sizeof *y->table);
+	y->person = calloc(NSYS_PEOPLE_MOST, sizeof *y->person);
+	if (y->table && y->person)
+		rc = read_database(y);
+	else
+		rc = err_set(y->e, -ENOMEM, "out of memory for %.300s", y->x->path);
+	lanes_free(&y->lanes);
+	free(y->table);
+	free(y->person);
+	packed_close(&y->file);
 	return rc;
 }
 
@@ -242,26 +248,11 @@ static int import_nsys(const struct import *x, struct err *e)
 	struct nsys *y = calloc(1, sizeof *y);
 	int rc;
 
-	if (y) {
-		y->table = calloc(NSYS_TABLES_MOST, sizeof *y->table);
-		y->person = calloc(NSYS_PEOPLE_MOST, sizeof *y->person);
-	}
-	if (!y || !y->table || !y->person) {
-		rc = err_set(e, -ENOMEM, "out of memory for %.300s", x->path);
-	} else {
-		y->x = x;
-		y->e = e;
-		rc = packed_open(&y->file, x->path, e);
-	}
-	if (!rc) {
-		rc = read_database(y);
-		lanes_free(&y->lanes);
-		packed_close(&y->file);
-	}
-	if (y) {
-		free(y->table);
-		free(y->person);
-	}
+	if (!y)
+		return err_set(e, -ENOMEM, "out of memory for %.300s", x->path);
+	y->x = x;
+	y->e = e;
+	rc = read_file(y);
 	free(y);
 	return rc;
 }

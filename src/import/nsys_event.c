@@ -137,18 +137,18 @@ static const char *kind_of_copy(int64_t kind)
 	return kind > 0 && kind < (int64_t)(sizeof kinds / sizeof kinds[0]) ? kinds[kind] : "";
 }
 
-/* What a table is called, as people say it. */
+/* What a table is called, as people say it; those of CUDA have another word in front. */
 static const char *layer_of(const char *table)
 {
 	static const struct {
 		const char *table, *layer;
 	} rows[] = {
-		{ "CUPTI_ACTIVITY_KIND_KERNEL", "kernels" },
-		{ "CUPTI_ACTIVITY_KIND_MEMCPY", "memory" },
-		{ "CUPTI_ACTIVITY_KIND_MEMSET", "memory" },
-		{ "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "synchronization" },
-		{ "CUPTI_ACTIVITY_KIND_RUNTIME", "CUDA" },
-		{ "CUPTI_ACTIVITY_KIND_DRIVER", "CUDA driver" },
+		{ "_ACTIVITY_KIND_KERNEL", "kernels" },
+		{ "_ACTIVITY_KIND_MEMCPY", "memory" },
+		{ "_ACTIVITY_KIND_MEMSET", "memory" },
+		{ "_ACTIVITY_KIND_SYNCHRONIZATION", "synchronization" },
+		{ "_ACTIVITY_KIND_RUNTIME", "CUDA" },
+		{ "_ACTIVITY_KIND_DRIVER", "CUDA driver" },
 		{ "NVTX_EVENTS", "NVTX" },
 		{ "OSRT_API", "operating system" },
 		{ "MPI_", "MPI" },
@@ -157,7 +157,7 @@ static const char *layer_of(const char *table)
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-		if (!strncmp(table, rows[i].table, strlen(rows[i].table)))
+		if (strstr(table, rows[i].table))
 			return rows[i].layer;
 	return table;
 }

@@ -5,7 +5,7 @@
 . "$TOP/tests/lib.sh"
 make -s -C "$TOP" BUILD="$BUILD" PREFIX=/opt/sonde DESTDIR="$PWD/destdir" install || fail "make install"
 for file in bin/sonde lib/libsonde.a lib/libsonde.so lib/libsonde.so.0 lib/pkgconfig/sonde.pc include/sonde.h \
-	include/sonde_sampler.h include/sonde_span.h include/sonde_span.hpp \
+	include/sonde_sampler.h include/sonde_span.h include/sonde_span.hpp include/sonde_span.f90 include/sonde_stub.h \
 	share/man/man1/sonde-run.1 share/bash-completion/completions/sonde share/zsh/site-functions/_sonde \
 	share/fish/vendor_completions.d/sonde.fish bin/perfmon share/man/man1/perfmon.1 \
 	share/bash-completion/completions/perfmon share/fish/vendor_completions.d/perfmon.fish; do

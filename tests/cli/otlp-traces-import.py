@@ -207,6 +207,14 @@ assert "spans of other nodes, which are skipped: 1" in said, said
 assert [(s[1], s[0].startswith("rank 3 a")) for s in spans("job")] == [("here", True)] and abs(spans("job")[0][2] - utc) <= 1000, spans("job")
 assert "of another time" in imported(put("old", text), "--into", "job", to=None, code=1)
 
+# Of several nodes, show says nothing of clocks that the file's times do not depend on, nor of who began first, and names what shows spans.
+os.mkdir("two")
+for node, begin in (("a", 0), ("b", 90 * 10**9)):
+    imported(put("node", json.dumps({"resourceSpans": [part([span("work", begin, 100 * 10**9)], service="s")]})), "--node", node)
+    shutil.copy(f"rec/node-{node}.sonde", "two/")
+shown = sonde("show", "two").stdout
+assert "synchronised" not in shown and "started late" not in shown and "sonde show --spans two, sonde trace two" in shown, shown
+
 for document, words in (("", "holds no span"), ("{}", "holds no span"), ("[]", "holds no span"), ("17", "holds no span"), ("\x7fELF\x00", "holds no span"), (json.dumps({"traceEvents": []}), "holds no span")):
     assert words in imported(put("none", document), code=1) and not os.path.exists("rec"), document
 said = imported(put("deep", '{"resourceSpans":[' + json.dumps(part([span("a", 1, 2)])) + ',{"x":' + "[" * 100_000), code=1)

@@ -363,7 +363,8 @@ static void fill_host(struct summary_host *h, const struct run *r, const struct 
 		h->restarted |= !isnan(nodes[i].v[RECORDER_LOST]);
 		of_node |= nodes[i].memory_kind && !strcmp(nodes[i].memory_kind, "node");
 	}
-	if (start_s > LATE_S && isfinite(start_s))
+	/* A worker or node of another tool's data begins with its first event. */
+	if (start_s > LATE_S && isfinite(start_s) && !run_find_text(r, host, "import.from"))
 		h->late_s = start_s;
 	h->limit_ratio =
 		h->limit_bytes > 0 && !of_node ? h->peak_memory_bytes / h->limit_bytes : NAN;

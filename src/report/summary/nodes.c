@@ -214,8 +214,11 @@ static int find_clocks(struct summary *s, const struct run *r)
 		const struct run_node *n = &r->nodes[s->hosts[h].node];
 		double error = (double)n->clock_error_ns * 1e-9;
 
-		if (n->clock_known && !n->synchronised && n->host &&
-		    add_name(&s->unsynchronised, n->host))
+		/* What was imported has the time that its file says. */
+		if (run_find_text(r, s->hosts[h].node, "import.from"))
+			known = false;
+		else if (n->clock_known && !n->synchronised && n->host &&
+			 add_name(&s->unsynchronised, n->host))
 			return -ENOMEM;
 		known &= n->clock_known && n->synchronised && error >= 0;
 		if (error > largest) {

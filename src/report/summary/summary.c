@@ -149,6 +149,15 @@ static int make_parts(struct summary *s, struct run *r, struct series_index *x,
 	return 0;
 }
 
+/* What another tool's data is best looked at with. */
+static void find_views(struct summary *s, const struct run *r)
+{
+	const char *from = run_find_text(r, 0, "import.from");
+
+	s->is_cascade = from && !strncmp(from, "cascade ", 8);
+	s->is_timeline = from && !s->is_cascade && (r->npacked || r->nspans > 1);
+}
+
 static int make(struct summary *out, struct run *r, const struct rules *builtin,
 		const struct looked_at *l, const struct summary_wish *w, struct err *e)
 {
@@ -160,6 +169,7 @@ static int make(struct summary *out, struct run *r, const struct rules *builtin,
 	*out = (struct summary){ .path = r->path,
 				 .start_utc_ns = r->t0_utc_ns,
 				 .ndamages = r->ndamages };
+	find_views(out, r);
 	story_init(&out->story);
 	out->verdicts = calloc(SUMMARY_VERDICTS, sizeof *out->verdicts);
 	rc = out->verdicts && !series_index_make(&x, r, &unasked)

@@ -210,6 +210,7 @@ struct summary {
 	/* How far the wall clocks of two hosts may be apart: the sum of the two largest errors that
 	 * kernels estimate; NAN: one does not, or there is one host. */
 	double clock_error_s;
+	bool is_cascade, is_timeline;   /* imported: events of a pool's start, or else spans */
 	struct hostlist unsynchronised; /* hosts whose kernel says that nobody corrects its clock */
 	struct mpi *mpi; /* what ranks did with MPI (report/summary/mpi.h); NULL: nobody asked */
 	double mpi_ranks, mpi_elapsed_s, mpi_balance, mpi_serialisation, mpi_transfer; /* of it */

@@ -335,11 +335,16 @@ static void add_recording(struct lines *l, const struct summary *s)
 
 static void add_recording_briefly(struct lines *l, const struct summary *s, bool newest)
 {
-	static const char *const next[] = { "; next: sonde show --all", ", sonde report" };
+	static const char *const views[][2] = {
+		{ "; next: sonde show --all", ", sonde report" },
+		{ "; next: sonde phases --cascade", ", sonde trace" },
+		{ "; next: sonde show --spans", ", sonde trace" },
+	};
+	const char *const *next = views[s->is_cascade ? 1 : s->is_timeline ? 2 : 0];
 	struct bytes *b = lines_add(l, "recording", NULL);
 
 	add_path(b, s->path);
-	for (size_t i = 0; i < sizeof next / sizeof next[0]; i++) {
+	for (size_t i = 0; i < sizeof views[0] / sizeof views[0][0]; i++) {
 		bytes_puts(b, next[i]);
 		if (newest)
 			continue;

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sonde_stub.h - spans, marks and counters in a program that is also built where there is no Sonde:
+ * copy it into the program. With SONDE_WANTED defined it is sonde_span.h (C++: sonde_span.hpp), to
+ * be linked with -lsonde; else every call compiles to nothing, and nothing is to be linked.
+ *
+ *     #include "sonde_stub.h"
+ */
+#ifndef SONDE_STUB_H
+#define SONDE_STUB_H
+
+#if defined SONDE_WANTED && defined __cplusplus
+#include <sonde_span.hpp>
+#elif defined SONDE_WANTED
+#include <sonde_span.h>
+#else
+
+/* Arguments are not evaluated. */
+#define SONDE_SPAN(text)               ((void)0)
+#define sonde_name(text)               0u
+#define sonde_begin(name)              ((void)sizeof(name))
+#define sonde_end()                    ((void)0)
+#define sonde_span_begin(name, around) ((void)sizeof(name), (void)sizeof(around), 0u)
+#define sonde_span_end(span)           ((void)sizeof(span))
+#define sonde_mark(name)               ((void)sizeof(name))
+#define sonde_counter(name, value)     ((void)sizeof(name), (void)sizeof(value))
+#define sonde_thread_name(text)        ((void)0)
+#define sonde_spans_lost()             0u
+
+#endif
+#endif
