@@ -419,7 +419,8 @@ static bool take_lines(const struct mcp *m, struct bytes *in, bool *skipping)
 		at = end;
 		sent = sent && !out.failed && send(&out);
 	}
-	memmove(in->data, at, (size_t)(end - at));
+	if (at < end)
+		memmove(in->data, at, (size_t)(end - at));
 	in->len = (size_t)(end - at);
 	bytes_free(&out);
 	return sent;
