@@ -6,12 +6,12 @@ import json
 import os
 import subprocess
 import sys
-import time
 
 import readers
 
 readers.enter("venv-mcp")
 
+import explained  # noqa: E402
 from mcp import ClientSession, StdioServerParameters  # noqa: E402
 from mcp.client.stdio import stdio_client  # noqa: E402
 
@@ -25,23 +25,6 @@ def record(directory, *command):
 
 def output(*words):
     return subprocess.run([SONDE, *words], capture_output=True, text=True, check=False).stdout
-
-
-def state():
-    """All that lies here: a server that only reads changes none of it."""
-    return sorted((path, os.stat(path).st_mtime_ns, os.stat(path).st_size) for top, folders, names in os.walk(".") for path in
-                  [os.path.join(top, name) for name in folders + names] if os.path.exists(path))
-
-
-def settled():
-    """The same, once the recorders have written their last."""
-    until, was = time.monotonic() + 20, state()
-    while time.monotonic() < until:
-        time.sleep(0.5)
-        if was == state():
-            break
-        was = state()
-    return was
 
 
 async def talk(directories, conversation):
@@ -113,9 +96,10 @@ os.mkdir("runs")
 record("runs/a", "sh", "-c", f"{SPIN} 300000; sleep 1.5")
 record("runs/b", SPIN, "300000")
 record("outside", "true")
-before = settled()
+before = explained.settled(".")
 asyncio.run(talk(["runs"], ordinary))
-assert state() == before, f"something was written: {set(before) ^ set(state())}"
+after = explained.state(".")
+assert after == before, f"something was written: {set(before) ^ set(after)}"
 
 PING = b'{"jsonrpc":"2.0","id":9,"method":"ping"}\n'
 answers = raw(b"\n" + PING + b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n' + b"{" * 100 + b"\n" + b"x" * 3000000 + b"\n" +
