@@ -56,6 +56,8 @@ figure "values of $NODES nodes" "$("$BUILD/bench/decode_alone" "$scratch/run")" 
 figure 'decoding alone' "$alone" 'CPU s'
 figure 'drawing page, PDF and plots' "$drawing" 'CPU s'
 figure 'page, PDF and plots' "$whole" 'CPU s'
+read -r explained _ < <(cost "$BUILD/sonde" explain --json "$scratch/run")
+bar 'findings (sonde explain)' "$explained" 'CPU s' '<=' 1
 bar 'without the drawing, of decoding alone' "$(median <"$scratch/quotients")" times '<=' 2
 bar 'resident' "$rss" MB '<=' 512
 bar 'report.html' "$(kilobytes run)" kB '<=' 4000

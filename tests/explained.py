@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import time
 
 import jsonschema
 import schemas
@@ -15,6 +16,23 @@ MOST_BYTES = 8000  # 2,000 tokens of four bytes
 
 def output(*words):
     return subprocess.run([SONDE, *words], capture_output=True, check=False).stdout
+
+
+def state(directory):
+    """All that is in it, with times and sizes."""
+    paths = [os.path.join(top, name) for top, folders, names in os.walk(directory) for name in folders + names]
+    return sorted((path, os.stat(path).st_mtime_ns, os.stat(path).st_size) for path in paths if os.path.exists(path))
+
+
+def settled(directory):
+    """The same, once recorders have written their last there."""
+    until, was = time.monotonic() + 20, state(directory)
+    while time.monotonic() < until:
+        time.sleep(0.5)
+        if was == state(directory):
+            break
+        was = state(directory)
+    return was
 
 
 def at(document, pointer):

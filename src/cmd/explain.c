@@ -107,7 +107,8 @@ static int read_both(struct comparison *x, struct wanted *w, const struct option
 		rc = wanted_like(w, history, e);
 	if (!rc)
 		rc = compared_read(
-			&(struct compared_reading){ .verb = "explain", .result = x, .wanted = w }, e);
+			&(struct compared_reading){ .verb = "explain", .result = x, .wanted = w },
+			e);
 	return rc;
 }
 
@@ -119,7 +120,8 @@ static int explain_two(const struct explain_options *o, char **operands)
 	struct err e = { "" };
 	int rc = read_both(&compared, &wanted, &o->history, operands, &e), code;
 
-	if (!rc && explain_pair(&x, &compared, operands[0], operands[1], (enum explain_topic)o->ask))
+	if (!rc &&
+	    explain_pair(&x, &compared, operands[0], operands[1], (enum explain_topic)o->ask))
 		rc = err_set(&e, -ENOMEM, "out of memory for the findings");
 	code = rc ? EXIT_FAILED : print_it(o, &x);
 	if (rc)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mcp.c - recordings for assistants: tools that are Sonde's own commands, run one after the other with
- * bounded time and output, on what lies in the directories that were given and nothing else. */
+/* mcp.c - recordings for assistants: tools that are Sonde's own commands, run one after the other
+ * with bounded time and output, on what lies in the directories that were given and nothing else.
+ */
 #include "console/mcp.h"
 #include "base/clock.h"
 #include "base/text/asking.h"
@@ -29,7 +30,10 @@ static const int64_t patience_ns = 120 * NS_PER_S;
 
 enum { LIST_RUNS, EXPLAIN, SERIES, STACKS, COMPARE };
 
-#define RUN(name, what) { name, what, NULL, false, true }
+#define RUN(name, what)                                                                            \
+	{                                                                                          \
+		name, what, NULL, false, true                                                      \
+	}
 
 static const struct mcp_tool tools[] = {
 	[LIST_RUNS] = { "list_runs",
@@ -59,8 +63,8 @@ static const struct mcp_tool tools[] = {
 		     { RUN("run", "A recording, as list_runs names it."),
 		       { "of", "Default: cpu.", "cpu|wait", false, false },
 		       { "by", "Rows of the table. Default: function.",
-			 "function|line|module|class|command|process|thread|rank|node|object", false,
-			 false } } },
+			 "function|line|module|class|command|process|thread|rank|node|object",
+			 false, false } } },
 	[COMPARE] = { "compare",
 		      "Two runs, or two groups separated by nothing but their directories: every "
 		      "figure with its difference and interval, what differs of the machines, "
@@ -140,8 +144,9 @@ static bool resolve(const struct serving *s, const char *name, char out[PATH_MAX
 	}
 	if (found && !leads_out(s, out))
 		return true;
-	bytes_printf(text, "There is no recording %.200s in the directories that this server may "
-			   "read; list_runs names those that there are.",
+	bytes_printf(text,
+		     "Nothing named %.200s is in the directories that this server may "
+		     "read; list_runs names the recordings.",
 		     name);
 	return false;
 }
@@ -356,8 +361,9 @@ static bool call(void *ctx, size_t tool, const struct jsontree *arguments, struc
 
 	for (int i = 0; i < s->n; i++)
 		if (leads_out(s, s->directory[i])) {
-			bytes_printf(text, "A link in %.300s leads out of the directories that "
-					   "this server may read; remove it.",
+			bytes_printf(text,
+				     "A link in %.300s leads out of the directories that "
+				     "this server may read; remove it.",
 				     s->directory[i]);
 			return false;
 		}
@@ -413,7 +419,8 @@ static bool take_lines(const struct mcp *m, struct bytes *in, bool *skipping)
 		at = end;
 		sent = sent && !out.failed && send(&out);
 	}
-	memmove(in->data, at, (size_t)(end - at));
+	if (at < end)
+		memmove(in->data, at, (size_t)(end - at));
 	in->len = (size_t)(end - at);
 	bytes_free(&out);
 	return sent;
@@ -436,8 +443,8 @@ static int serve(struct serving *s)
 	ssize_t n;
 
 	signal(SIGPIPE, SIG_IGN);
-	while (good && ((n = read(STDIN_FILENO, block, sizeof block)) > 0 ||
-			(n < 0 && errno == EINTR))) {
+	while (good &&
+	       ((n = read(STDIN_FILENO, block, sizeof block)) > 0 || (n < 0 && errno == EINTR))) {
 		if (n > 0)
 			bytes_put(&in, block, (size_t)n);
 		good = !in.failed && take_lines(&m, &in, &skipping);
@@ -496,7 +503,7 @@ const struct command command_mcp = {
 		"Answers JSON-RPC messages, one a line, on standard input and output, as the Model "
 		"Context Protocol says. An assistant starts it and calls its tools: list_runs, "
 		"explain, series, stacks and compare.\n\n"
-		"It only reads, and only what lies in the directories DIR (default: this one); a "
+		"It only reads, and only what is in the directories DIR (default: this one); a "
 		"name that leads out of them is refused, by links too. It opens no connection. "
 		"Each answer is at most 60,000 bytes long and takes at most two minutes. It ends "
 		"with its standard input.",

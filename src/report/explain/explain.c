@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const explain_topic_names[] = { "all", "where", "memory", "io", "wait", "next", "diff" };
+const char *const explain_topic_names[] = {
+	"all", "where", "memory", "io", "wait", "next", "diff"
+};
 _Static_assert(sizeof explain_topic_names / sizeof explain_topic_names[0] == EXPLAIN_TOPICS,
 	       "a name each");
 
@@ -68,16 +70,32 @@ void explain_copy(char *out, size_t size, const char *text)
 }
 
 /* A long path would take the room of findings, and is known to who asked. */
-void explain_settle(struct explain_finding *f, const char *command, const char *path)
+static void put_path(struct bytes *out, const char *path)
 {
 	enum { PATH_ROOM = 100 };
-	struct bytes word = { 0 };
+	size_t len = out->len;
 
-	escape_shell(&word, path);
-	bytes_u8(&word, 0);
-	snprintf(f->settle, sizeof f->settle, "%s %s", command,
-		 word.failed || word.len > PATH_ROOM ? "RUN" : (const char *)word.data);
-	bytes_free(&word);
+	bytes_u8(out, ' ');
+	escape_shell(out, path);
+	if (out->len - len <= PATH_ROOM)
+		return;
+	out->len = len;
+	bytes_puts(out, " RUN");
+}
+
+void explain_settle(struct explain_finding *f, const char *command, const char *path,
+		    const char *other)
+{
+	struct bytes text = { 0 };
+
+	bytes_puts(&text, command);
+	put_path(&text, path);
+	if (other)
+		put_path(&text, other);
+	bytes_u8(&text, 0);
+	if (!text.failed)
+		explain_copy(f->settle, sizeof f->settle, (const char *)text.data);
+	bytes_free(&text);
 }
 
 /* ---- the order ---- */
@@ -90,7 +108,8 @@ static int group_of(const struct explain_finding *f)
 		[SEVERITY_NOTE] = 4, [SEVERITY_GOOD] = 5,
 	};
 	_Static_assert(sizeof groups / sizeof groups[0] == SEVERITY_NUMBER_OF, "each");
-	static const char *const facts[] = { "end", "time", "commands", "code", "waits", "memory", "io", "figure" };
+	static const char *const facts[] = { "end",   "time",   "commands", "code",
+					     "waits", "memory", "io",       "figure" };
 
 	for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++)
 		if (f->severity == SEVERITY_NOTE && !strcmp(f->about, facts[i]))

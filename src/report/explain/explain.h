@@ -43,7 +43,7 @@ struct explain_finding {
 	char about[VERDICT_NAME]; /* the rule, or what it is a part of: "time", "code", "figure" */
 	enum severity severity;
 	enum confidence confidence;
-	char claim[400], cause[160], next[320], settle[200]; /* "": nothing */
+	char claim[400], cause[160], next[320], settle[260]; /* "": nothing */
 	char metric[VERDICT_NAME], instance[VERDICT_NAME], host[128], stack[320];
 	double from_s, to_s; /* NAN: of no time */
 	struct explain_number number[EXPLAIN_NUMBERS];
@@ -52,7 +52,7 @@ struct explain_finding {
 };
 
 struct explain {
-	const char *path, *other; /* other: of a comparison */
+	const char *path, *other;            /* other: of a comparison */
 	const struct summary *summary;       /* of one run; NULL: of a comparison */
 	const struct comparison *comparison; /* of two */
 	enum explain_topic ask;
@@ -80,8 +80,9 @@ struct explain_finding *explain_add(struct explain *x, enum explain_topic topic,
 struct explain_number *explain_number(struct explain_finding *f, const char *name, enum unit unit,
 				      double value, const char *at, ...)
 	__attribute__((format(printf, 5, 6)));
-/* "sonde show --code RUN", of this recording. */
-void explain_settle(struct explain_finding *f, const char *command, const char *path);
+/* "sonde show --code RUN", of this recording; other: of a second one, or NULL. */
+void explain_settle(struct explain_finding *f, const char *command, const char *path,
+		    const char *other);
 /* Cut at a whole character. */
 void explain_copy(char *out, size_t size, const char *text);
 /* Sorts them, and keeps those that are asked for. */

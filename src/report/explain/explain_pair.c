@@ -10,16 +10,6 @@
 
 enum { FACTS_MOST = 4, PARTS_MOST = EXPLAIN_NUMBERS };
 
-static void settle(struct explain *x, struct explain_finding *f)
-{
-	struct explain_finding other = { 0 };
-
-	explain_settle(f, "sonde compare", x->path);
-	explain_settle(&other, "", x->other);
-	if (strlen(f->settle) + strlen(other.settle) < sizeof f->settle)
-		strcat(f->settle, other.settle);
-}
-
 /* Appends bytes as text, cut where there is no room. */
 static void take(char *out, size_t size, struct bytes *text)
 {
@@ -46,17 +36,16 @@ static void add_gate(struct explain *x)
 							: SEVERITY_GOOD;
 	for (uint32_t i = 0; i < c->nconditions; i++) {
 		const struct comparison_figure *g = &c->condition[i].figure;
-		struct explain_number *n = explain_number(
-			f, c->condition[i].quantity, UNIT_RATIO,
-			g->result.difference / fabs(g->result.a), "compare:/gate/%u/difference_ratio",
-			i);
+		struct explain_number *n = explain_number(f, c->condition[i].quantity, UNIT_RATIO,
+							  g->result.difference / fabs(g->result.a),
+							  "compare:/gate/%u/difference_ratio", i);
 
 		if (n) {
 			n->low = g->result.low / fabs(g->result.a);
 			n->high = g->result.high / fabs(g->result.a);
 		}
 	}
-	settle(x, f);
+	explain_settle(f, "sonde compare", x->path, x->other);
 }
 
 /* ---- figures ---- */
@@ -86,8 +75,8 @@ static void add_figure(struct explain *x, const struct comparison_figure *g, uin
 	if (!f)
 		return;
 	f->severity = !strcmp(word, "worse") ? SEVERITY_WARN : SEVERITY_NOTE;
-	snprintf(f->claim, sizeof f->claim, "%.80s is %s: %s [%s, %s], from %s to %s", g->name, word,
-		 comparison_change(g, g->result.difference, change, sizeof change),
+	snprintf(f->claim, sizeof f->claim, "%.80s is %s: %s [%s, %s], from %s to %s", g->name,
+		 word, comparison_change(g, g->result.difference, change, sizeof change),
 		 comparison_change(g, g->result.low, low, sizeof low),
 		 comparison_change(g, g->result.high, high, sizeof high),
 		 unit_format(g->unit, g->result.a, a, sizeof a),
@@ -100,7 +89,7 @@ static void add_figure(struct explain *x, const struct comparison_figure *g, uin
 	}
 	explain_number(f, "a", g->unit, g->result.a, "compare:/figures/%u/a", i);
 	explain_number(f, "b", g->unit, g->result.b, "compare:/figures/%u/b", i);
-	settle(x, f);
+	explain_settle(f, "sonde compare", x->path, x->other);
 }
 
 /* Those that people quote come first. */
@@ -153,8 +142,8 @@ static void put_parts(struct explain_finding *f, const struct blame *b)
 
 			if (p->level != level)
 				continue;
-			if (!taken[i] && (!most || fabs(p->result.difference) >
-							   fabs(most->result.difference))) {
+			if (!taken[i] &&
+			    (!most || fabs(p->result.difference) > fabs(most->result.difference))) {
 				most = p;
 				at = i;
 				place = k;
@@ -197,7 +186,7 @@ static void add_blame(struct explain *x)
 	take(f->claim, sizeof f->claim, &sentence);
 	if (b->judged)
 		put_parts(f, b);
-	settle(x, f);
+	explain_settle(f, "sonde compare", x->path, x->other);
 }
 
 /* ---- machines and settings ---- */
@@ -221,7 +210,7 @@ static void add_facts(struct explain *x)
 		snprintf(f->claim + n, sizeof f->claim - n, "%s %.24s %s -> %s", i ? ";" : ":",
 			 c->fact[i].key, a, b);
 	}
-	settle(x, f);
+	explain_settle(f, "sonde compare", x->path, x->other);
 }
 
 int explain_pair(struct explain *x, const struct comparison *c, const char *a, const char *b,

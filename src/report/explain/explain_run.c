@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* explain_run.c - the findings of one run: its verdicts, and what it did with its time, code, waits,
- * memory and files. */
+/* explain_run.c - the findings of one run: its verdicts, and what it did with its time, code,
+ * waits, memory and files. */
 #include "core/stacks/symbol.h"
 #include "report/explain/explain.h"
 #include "report/summary/code.h"
@@ -23,7 +23,8 @@ struct theme {
 };
 
 static const char show_all[] = "sonde show --all", show_code[] = "sonde show --code",
-		  show_waits[] = "sonde show --waits", report[] = "sonde report", usage[] = "sonde usage";
+		  show_waits[] = "sonde show --waits", report[] = "sonde report",
+		  usage[] = "sonde usage";
 
 static const struct theme themes[] = {
 	{ "how it ended", EXPLAIN_WHERE, show_all },
@@ -75,7 +76,7 @@ static void settle(struct explain_finding *f, const struct summary *s, const cha
 	else if (command == usage)
 		explain_copy(f->settle, sizeof f->settle, usage); /* it is of many runs */
 	else
-		explain_settle(f, command, s->path);
+		explain_settle(f, command, s->path, NULL);
 }
 
 /* The first sentence is what was found, the others say what to do; what it costs is a number. */
@@ -103,8 +104,9 @@ static void put_sentence(struct explain_finding *f, const struct summary_verdict
 
 static void put_numbers(struct explain_finding *f, const struct summary_verdict *v, uint32_t i)
 {
-	struct explain_number *cost = explain_number(f, "cost_seconds, at most", UNIT_SECONDS,
-						     v->cost_s, "show:/verdicts/%u/cost_seconds", i);
+	struct explain_number *cost =
+		explain_number(f, "cost_seconds, at most", UNIT_SECONDS, v->cost_s,
+			       "show:/verdicts/%u/cost_seconds", i);
 
 	if (cost && v->cost_s <= 0)
 		f->nnumbers--;
@@ -141,8 +143,7 @@ static void add_verdict(struct explain *x, const struct run *r, uint32_t i)
 		explain_copy(f->host, sizeof f->host, r->nodes[v->node].host);
 	f->from_s = v->from_s;
 	f->to_s = v->to_s;
-	if (t->settle == show_code && has_stacks(s) &&
-	    s->code->stacks->rows[STACKS_BY_FUNCTION].n)
+	if (t->settle == show_code && has_stacks(s) && s->code->stacks->rows[STACKS_BY_FUNCTION].n)
 		put_stack(f, s->code->stacks,
 			  s->code->stacks->rows[STACKS_BY_FUNCTION].row[0].function);
 	settle(f, s, t->settle);
@@ -214,8 +215,7 @@ static void add_commands(struct explain *x)
 {
 	enum { COMMANDS = 3 };
 	const struct summary *s = x->summary;
-	struct explain_finding *f =
-		s->ncommands ? explain_add(x, EXPLAIN_WHERE, "commands") : NULL;
+	struct explain_finding *f = s->ncommands ? explain_add(x, EXPLAIN_WHERE, "commands") : NULL;
 
 	if (!f)
 		return;
@@ -227,9 +227,8 @@ static void add_commands(struct explain *x)
 
 		explain_copy(name, sizeof name, c->name);
 		snprintf(f->claim + n, sizeof f->claim - n, "%s %s %s in %.0f process%s",
-			 i ? "," : "", name,
-			 unit_format(UNIT_SECONDS, c->cpu_s, cpu, sizeof cpu), c->processes,
-			 c->processes == 1 ? "" : "es");
+			 i ? "," : "", name, unit_format(UNIT_SECONDS, c->cpu_s, cpu, sizeof cpu),
+			 c->processes, c->processes == 1 ? "" : "es");
 		explain_number(f, name, UNIT_SECONDS, c->cpu_s, "show:/commands/%u/cpu_seconds", i);
 	}
 	settle(f, s, show_all);
@@ -275,7 +274,9 @@ static void put_place(char *out, size_t size, const struct stacks *s, const stru
 /* How sure what so many samples say is. */
 static enum confidence confidence_of(double samples)
 {
-	return samples >= 100 ? CONFIDENCE_HIGH : samples >= 10 ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW;
+	return samples >= 100  ? CONFIDENCE_HIGH
+	       : samples >= 10 ? CONFIDENCE_MEDIUM
+			       : CONFIDENCE_LOW;
 }
 
 static void put_share(struct explain_finding *f, const struct stacks *s, const char *name,
@@ -331,7 +332,8 @@ static void add_code(struct explain *x)
 	if (has_stacks(s) || !(f = explain_add(x, EXPLAIN_WHERE, "code")))
 		return;
 	f->severity = SEVERITY_CANNOT_TELL;
-	snprintf(f->claim, sizeof f->claim, "Which functions used the CPU time is not known%s%.200s",
+	snprintf(f->claim, sizeof f->claim,
+		 "Which functions used the CPU time is not known%s%.200s",
 		 s->code && s->code->gaps.refused ? ": " : ": stacks were not recorded",
 		 s->code && s->code->gaps.refused ? s->code->gaps.refused : "");
 	settle(f, s, show_code);

@@ -245,7 +245,9 @@ void explain_print(FILE *out, const struct explain *x)
 		fputs("\n", out);
 	}
 	if (!x->n)
-		fputs("Nothing is known of that.\n", out);
+		fputs(x->comparison ? "No such difference is shown.\n"
+				    : "Nothing is known of that.\n",
+		      out);
 	if (x->n > shown)
 		fprintf(out, "%u more: --json, or --ask where, memory, io, wait or next\n",
 			x->n - shown);
