@@ -55,7 +55,8 @@ static void *fault(void *unused)
 {
 	size_t size = (size_t)megabytes << 20;
 	while (now() < until) {
-		char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			       0);
 		if (p == MAP_FAILED)
 			exit(4);
 		for (size_t i = 0; i < size; i += 4096)
@@ -101,7 +102,8 @@ static void deadlock(double before)
 	pthread_t a, b;
 	until = now() + before;
 	in_threads(2, burn, NULL);
-	if (pthread_create(&a, NULL, left_then_right, NULL) || pthread_create(&b, NULL, right_then_left, NULL))
+	if (pthread_create(&a, NULL, left_then_right, NULL) ||
+	    pthread_create(&b, NULL, right_then_left, NULL))
 		exit(3);
 	pthread_join(a, NULL);
 	pthread_join(b, NULL);
@@ -123,7 +125,8 @@ static void direct_reads(const char *path, double seconds)
 // Two ranks meet after each step; the second has more to do by this factor.
 static void ranks(long factor, double seconds)
 {
-	pthread_barrier_t *meeting = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pthread_barrier_t *meeting =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	atomic_int *over = (atomic_int *)(meeting + 1);
 	pthread_barrierattr_t shared;
 	pthread_barrierattr_init(&shared);
@@ -172,7 +175,7 @@ static void overflow(double before)
 
 int main(int argc, char **argv)
 {
-	double n[3] = {0};
+	double n[3] = { 0 };
 	for (int i = 2; i < argc && i < 5; i++)
 		n[i - 2] = strtod(argv[i], NULL);
 	const char *mode = argc > 1 ? argv[1] : "";
