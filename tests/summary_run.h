@@ -187,7 +187,7 @@ static inline uint32_t metric(struct synthetic *x, const char *name, const char 
 static inline uint32_t series(struct synthetic *x, uint32_t node, uint32_t id, uint32_t instance)
 {
 	x->series[x->run.nseries] = (struct run_series){
-		.node = node, .metric = id, .instance = instance, .state = STATE_PRESENT
+		.node = node, .metric = (uint16_t)id, .instance = instance, .state = STATE_PRESENT
 	};
 	return x->run.nseries++;
 }

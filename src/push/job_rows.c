@@ -248,7 +248,7 @@ static int put_series(struct job_rows *w, struct err *e)
 		put_int(w, s->metric);
 		put_id(w, s->instance);
 		put_text(w, state_name(s->state));
-		put_text(w, s->reason);
+		put_text(w, run_refusal_of(r, s).reason);
 		rc = row_end(w, e);
 	}
 	return rc;

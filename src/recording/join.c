@@ -357,16 +357,17 @@ static int none_set(struct join *j)
 	r->metrics = calloc(1, sizeof *r->metrics);
 	r->instances = calloc(1, sizeof *r->instances);
 	r->series = calloc(1, sizeof *r->series);
+	r->refusals = calloc(1, sizeof *r->refusals);
 	r->marks = calloc(1, sizeof *r->marks);
 	r->spans = calloc(1, sizeof *r->spans);
 	r->metas = calloc(1, sizeof *r->metas);
-	if (!r->nodes || !r->metrics || !r->instances || !r->series || !r->marks || !r->spans ||
-	    !r->metas)
+	if (!r->nodes || !r->metrics || !r->instances || !r->series || !r->refusals || !r->marks ||
+	    !r->spans || !r->metas)
 		return -ENOMEM;
 	j->cap.nodes = j->cap.metrics = j->cap.instances = j->cap.series = 1;
-	j->cap.marks = j->cap.spans = j->cap.metas = 1;
-	r->nnodes = r->nmetrics = r->ninstances = r->nseries = r->nmarks = r->nspans = r->nmetas =
-		1;
+	j->cap.refusals = j->cap.marks = j->cap.spans = j->cap.metas = 1;
+	r->nnodes = r->nmetrics = r->ninstances = r->nseries = r->nrefusals = r->nmarks =
+		r->nspans = r->nmetas = 1;
 	r->nodes[0].host = r->nodes[0].file = "";
 	r->metrics[0].row = (struct metric){ .name = "", .label = "", .help = "" };
 	r->instances[0].domain = r->instances[0].name = "";
@@ -503,6 +504,7 @@ void run_close(struct run *r)
 	free(r->metrics);
 	free(r->instances);
 	free(r->series);
+	free(r->refusals);
 	free(r->labels);
 	free(r->finals);
 	free(r->marks);

@@ -278,7 +278,7 @@ static int take_series(struct join *j, const struct record *r)
 		ADD(j, &j->run, series, nseries, s);
 		s->node = join_node(j, e->node);
 		series_note(&j->run, j->run.nseries - 1);
-		s->metric = metric;
+		s->metric = (uint16_t)metric;
 		s->instance = instance;
 		s->state = STATE_PRESENT;
 		rc = series_put(j->file, e->id + i, j->run.nseries - 1);
@@ -292,13 +292,23 @@ static int take_state(struct join *j, const struct record *r)
 {
 	uint32_t id = join_series(j->file, r->event.id);
 	struct run_series *s = &j->run.series[id];
+	struct run_refusal *refusal;
 
 	if (!id)
 		return 0;
-	s->state = r->event.state;
-	s->reason = s->state == STATE_PRESENT ? NULL : join_text(j, r->event.text);
-	s->state_ns = join_bounded(r->event.t0);
-	return s->state == STATE_PRESENT || s->reason ? 0 : -ENOMEM;
+	s->state = (uint8_t)r->event.state;
+	if (s->state == STATE_PRESENT) {
+		s->refusal = 0;
+		return 0;
+	}
+	if (!s->refusal) {
+		ADD(j, &j->run, refusals, nrefusals, refusal);
+		s->refusal = j->run.nrefusals - 1;
+	}
+	refusal = &j->run.refusals[s->refusal];
+	refusal->reason = join_text(j, r->event.text);
+	refusal->at_ns = join_bounded(r->event.t0);
+	return refusal->reason ? 0 : -ENOMEM;
 }
 
 /* The file holds a timeline of a node that another file, read before it, records: what follows is
@@ -331,9 +341,11 @@ static int take_meta(struct join *j, const struct record *r)
 	*m = (struct run_meta){ .node = join_node(j, e->node),
 				.type = e->meta_type,
 				.key = join_text(j, e->name),
-				.text = join_text(j, e->text),
-				.value = e->value,
-				.real = e->real };
+				.text = join_text(j, e->text) };
+	if (m->type == META_REAL)
+		m->real = e->real;
+	else
+		m->value = e->value;
 	return m->key && m->text ? 0 : -ENOMEM;
 }
 
@@ -560,5 +572,12 @@ int join_sort(struct join *j)
 {
 	int rc = labels_sort(j);
 
-	return rc ? rc : finals_sort(j);
+	if (!rc)
+		rc = finals_sort(j);
+	free(j->labels);
+	free(j->finals);
+	j->labels = NULL;
+	j->finals = NULL;
+	j->nlabels = j->nfinals = 0;
+	return rc;
 }

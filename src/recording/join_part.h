@@ -103,7 +103,7 @@ struct join {
 	struct join_sampled *sampled;
 	uint32_t nsampled;
 	struct {
-		uint32_t nodes, metrics, instances, series, marks, spans, metas, damages;
+		uint32_t nodes, metrics, instances, series, refusals, marks, spans, metas, damages;
 		uint32_t files, chunks, labels, finals, packs, run_packs, words, points;
 		uint32_t modules, frames, stacks, sampled, file_frames, file_stacks;
 	} cap;

@@ -29,6 +29,7 @@ struct synth {
 	struct run_metric metrics[SYNTH_MAX];
 	struct run_instance instances[SYNTH_MAX];
 	struct run_series series[SYNTH_MAX];
+	struct run_refusal refusal[2];
 	struct run_label labels[SYNTH_MAX];
 	struct run_final finals[SYNTH_MAX];
 	struct run_mark marks[SYNTH_MAX];
@@ -182,10 +183,21 @@ static inline uint32_t synth_instance(struct synth *s, const char *domain, const
 static inline uint32_t synth_series(struct synth *s, uint32_t node, uint32_t metric,
 				    uint32_t instance)
 {
-	s->series[s->run.nseries] = (struct run_series){
-		.node = node, .metric = metric, .instance = instance, .state = STATE_PRESENT
-	};
+	s->series[s->run.nseries] = (struct run_series){ .node = node,
+							 .metric = (uint16_t)metric,
+							 .instance = instance,
+							 .state = STATE_PRESENT };
 	return s->run.nseries++;
+}
+
+static inline void synth_refuse(struct synth *s, uint32_t series, enum state state,
+				const char *reason, double seconds)
+{
+	s->refusal[1] = (struct run_refusal){ reason, (int64_t)(seconds * 1e9) };
+	s->run.refusals = s->refusal;
+	s->run.nrefusals = 2;
+	s->series[series].state = (uint8_t)state;
+	s->series[series].refusal = 1;
 }
 
 static inline void synth_row(struct synth *s, uint32_t node, double seconds)

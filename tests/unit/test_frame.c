@@ -433,9 +433,7 @@ static void test_marks_spans_and_states(void **state)
 	s->spans[1] = (struct run_span){ 1, id, 1000000000, 1500000000, "load", "file" };
 	s->spans[2] = (struct run_span){ 1, 0, 4000000000, INT64_MAX, "open", NULL };
 	s->run.nmarks = s->run.nspans = 3;
-	s->series[x].state = STATE_FORBIDDEN;
-	s->series[x].reason = "may not be read";
-	s->series[x].state_ns = 5000000000;
+	synth_refuse(s, x, STATE_FORBIDDEN, "may not be read", 5);
 	check(s, &(struct selection){ .table = FRAME_MARKS }, "",
 	      "alpha 2500000000 2.5 start now - \nbeta 9000000000 9 stop - sh#1 \n");
 	check(s, &(struct selection){ .table = FRAME_MARKS, .from_s = 3 }, "time",

@@ -224,8 +224,7 @@ static void missing_says_why(void **state)
 	uint32_t x = synth_series(s, 1, synth_metric(s, read_bytes), 0);
 
 	(void)state;
-	s->series[x].state = STATE_FORBIDDEN;
-	s->series[x].reason = "no permission for /proc/diskstats";
+	synth_refuse(s, x, STATE_FORBIDDEN, "no permission for /proc/diskstats", 0);
 	assert_string_equal(why_missing(&s->run, 1, "disk.read_bytes_per_second", why),
 			    "forbidden: no permission for /proc/diskstats");
 	assert_string_equal(why_missing(&s->run, 2, "disk.read_bytes", why), "no value was read");
@@ -289,8 +288,7 @@ static void names_stay_text(void **state)
 
 	(void)state;
 	s->nodes[1].host = hostile;
-	s->series[x].state = STATE_FAILED;
-	s->series[x].reason = hostile;
+	synth_refuse(s, x, STATE_FAILED, hostile, 0);
 	synth_instance(s, "process", hostile);
 	s->run.damages = &(struct run_damage){ .file = hostile, .what = hostile };
 	s->run.ndamages = 1;

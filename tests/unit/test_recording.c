@@ -240,7 +240,7 @@ static void test_what_is_said_of_the_run_comes_back(void **state)
 	assert_string_equal(r->metrics[run_find_metric(r, "node.busy_ratio")].row.formula,
 			    derived.formula);
 	assert_int_equal(r->series[1].state, STATE_FORBIDDEN);
-	assert_string_equal(r->series[1].reason, "not yours");
+	assert_string_equal(run_refusal_of(r, &r->series[1]).reason, "not yours");
 	assert_int_equal(r->instances[1].flags, INSTANCE_ASIDE);
 	assert_int_equal(r->instances[1].end_ns, INT64_MAX);
 	assert_string_equal(r->marks[1].message, "way");

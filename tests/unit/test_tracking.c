@@ -137,8 +137,8 @@ static void test_steps_are_the_batch_systems(void **state)
 {
 	struct synth *s = two_hosts();
 	struct run_meta metas[] = { { 0 },
-				    { 1, META_INT, "job.node_index", NULL, 5, 0 },
-				    { 2, META_INT, "job.node_index", NULL, 3, 0 } };
+				    { 1, META_INT, "job.node_index", NULL, { 5 } },
+				    { 2, META_INT, "job.node_index", NULL, { 3 } } };
 	struct tracking t;
 
 	(void)state;

@@ -168,6 +168,11 @@ void run_series_of(const struct run *r, uint32_t from, uint32_t to, uint32_t *fi
 		*behind = *first;
 }
 
+struct run_refusal run_refusal_of(const struct run *r, const struct run_series *s)
+{
+	return s->refusal ? r->refusals[s->refusal] : (struct run_refusal){ 0 };
+}
+
 uint32_t run_find_metric(const struct run *r, const char *name)
 {
 	for (uint32_t i = 1; i < r->nmetrics; i++) {

@@ -44,11 +44,17 @@ struct run_final {
 	int64_t value;
 };
 
+/* A run may have millions. */
 struct run_series {
-	uint32_t node, metric, instance; /* instance 0: the node itself */
-	enum state state;                /* PRESENT, or its last refusal */
-	const char *reason;              /* of a refusal; else NULL */
-	int64_t state_ns;                /* since when */
+	uint32_t node, instance; /* instance 0: the node itself */
+	uint32_t refusal;        /* in run.refusals; 0: none */
+	uint16_t metric;
+	uint8_t state; /* enum state: PRESENT, or its last refusal */
+};
+
+struct run_refusal {
+	const char *reason;
+	int64_t at_ns; /* since when */
 };
 
 struct run_mark {
@@ -80,8 +86,10 @@ struct run_meta {
 	uint32_t node;
 	enum meta_type type;
 	const char *key, *text;
-	int64_t value;
-	double real;
+	union {
+		int64_t value;
+		double real; /* of META_REAL */
+	};
 };
 
 struct run_damage {
@@ -138,6 +146,8 @@ struct run {
 	uint32_t ninstances;
 	struct run_series *series;
 	uint32_t nseries;
+	struct run_refusal *refusals;
+	uint32_t nrefusals;
 	struct run_label *labels;
 	uint32_t nlabels;
 	struct run_final *finals;
@@ -217,6 +227,8 @@ const char *run_find_user(const struct run *r);
 /* Series first .. behind - 1 are those of nodes from .. to - 1, and maybe of others. */
 void run_series_of(const struct run *r, uint32_t from, uint32_t to, uint32_t *first,
 		   uint32_t *behind);
+/* Why and since when a series is refused; reason NULL: it is not, or nobody said. */
+struct run_refusal run_refusal_of(const struct run *r, const struct run_series *s);
 /* Metric id by name; 0 when the run has none. */
 uint32_t run_find_metric(const struct run *r, const char *name);
 /* A label's value; NULL when it has none. */

@@ -209,10 +209,11 @@ static int states_fill(struct frame *f, struct err *e)
 
 	for (; c->next < f->run->nseries && !frame_full(f); c->next++) {
 		const struct run_series *s = &f->run->series[c->next];
+		struct run_refusal refusal = run_refusal_of(f->run, s);
 		const char *key;
 
 		if (s->state <= STATE_PRESENT || s->metric >= f->run->nmetrics ||
-		    !frame_selects(f, s->node, s->state_ns, INT64_MAX))
+		    !frame_selects(f, s->node, refusal.at_ns, INT64_MAX))
 			continue;
 		if (frame_key(f, s->instance, &key))
 			return no_memory(e);
@@ -220,9 +221,9 @@ static int states_fill(struct frame *f, struct err *e)
 		frame_text(f, 0, frame_host(f, s->node));
 		frame_text(f, 1, f->run->metrics[s->metric].row.name);
 		frame_text(f, 2, key);
-		frame_time(f, 3, s->node, s->state_ns);
+		frame_time(f, 3, s->node, refusal.at_ns);
 		frame_text(f, 5, state_name(s->state));
-		frame_text(f, 6, s->reason);
+		frame_text(f, 6, refusal.reason);
 	}
 	return 0;
 }

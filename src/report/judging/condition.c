@@ -47,7 +47,7 @@ static bool is_of_here(const struct run *r, uint32_t node)
 	char text[64];
 	ssize_t n;
 
-	if (!pids || !boot || stat("/proc/self/ns/pid", &here) ||
+	if (!pids || pids->type != META_INT || !boot || stat("/proc/self/ns/pid", &here) ||
 	    pids->value != (int64_t)here.st_ino || root_open(&proc, "/proc"))
 		return false;
 	n = root_read(&proc, "sys/kernel/random/boot_id", text, sizeof text);

@@ -46,22 +46,23 @@ static void add_source(struct findings *to, const struct metadata *m, const stru
 	add(to, m, &f);
 }
 
-static int compare_refusals(const struct run_series *a, const struct run_series *b)
+static int compare_refusals(const struct run *r, uint32_t x, uint32_t y)
 {
+	const struct run_series *a = &r->series[x], *b = &r->series[y];
+	const char *why = run_refusal_of(r, a).reason, *other = run_refusal_of(r, b).reason;
+
 	if (a->node != b->node)
 		return a->node < b->node ? -1 : 1;
 	if (a->metric != b->metric)
 		return a->metric < b->metric ? -1 : 1;
 	if (a->state != b->state)
 		return a->state < b->state ? -1 : 1;
-	return strcmp(a->reason ? a->reason : "", b->reason ? b->reason : "");
+	return strcmp(why ? why : "", other ? other : "");
 }
 
 static int by_refusal(const void *a, const void *b, void *run)
 {
-	const struct run *r = run;
-
-	return compare_refusals(&r->series[*(const uint32_t *)a], &r->series[*(const uint32_t *)b]);
+	return compare_refusals(run, *(const uint32_t *)a, *(const uint32_t *)b);
 }
 
 static bool is_refused(const struct run *r, const struct run_series *s)
@@ -73,7 +74,7 @@ static void add_metric(struct findings *to, const struct metadata *m, const stru
 {
 	struct run_finding f = { .node = s->node,
 				 .name = m->run->metrics[s->metric].row.name,
-				 .reason = s->reason };
+				 .reason = run_refusal_of(m->run, s).reason };
 
 	snprintf(f.state, sizeof f.state, "%s", state_name(s->state));
 	add(to, m, &f);
@@ -89,8 +90,7 @@ static uint32_t different_refusals(const struct run *r, uint32_t *id)
 			id[n++] = i;
 	qsort_r(id, n, sizeof *id, by_refusal, (void *)(uintptr_t)r);
 	for (uint32_t i = 0; i < n; i++)
-		if (!different ||
-		    compare_refusals(&r->series[id[different - 1]], &r->series[id[i]]) != 0)
+		if (!different || compare_refusals(r, id[different - 1], id[i]) != 0)
 			id[different++] = id[i];
 	return different;
 }

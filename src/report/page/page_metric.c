@@ -77,14 +77,14 @@ const char *page_why_missing(const struct run *r, const struct page_index *x,
 {
 	const struct metric *m = page_metric(r, q->public_name, NULL);
 	const struct run_series *s = refusal_of(r, &x->series, q->node, m);
-	const char *text;
+	const char *why = s ? run_refusal_of(r, s).reason : NULL, *text;
 	char key[64];
 
 	snprintf(key, sizeof key, "source.%s", q->source);
 	text = last_meta(r, &x->metas, q->node, key);
 	if (s)
-		snprintf(out, size, "%s%s%s", state_name(s->state), s->reason ? ": " : "",
-			 s->reason ? s->reason : "");
+		snprintf(out, size, "%s%s%s", state_name(s->state), why ? ": " : "",
+			 why ? why : "");
 	else if (text)
 		snprintf(out, size, "%s", text);
 	else

@@ -244,18 +244,21 @@ static void find_refused(struct summary *s, const struct run *r, uint32_t node)
 	const struct run_meta *source = run_find_meta(r, node, "source.perf");
 	const struct run_meta *events = run_find_meta(r, node, "perf.not_counted");
 	const char *colon = source && source->text ? strstr(source->text, ": ") : NULL;
+	uint32_t from, to;
 
 	if (colon) {
 		s->counters_refused = colon + 2;
 		return;
 	}
-	for (uint32_t i = 1; i < r->nseries; i++) {
+	run_series_of(r, node, node + 1, &from, &to);
+	for (uint32_t i = from; i < to; i++) {
 		const struct run_series *x = &r->series[i];
 		const char *name = x->metric < r->nmetrics ? r->metrics[x->metric].row.name : NULL;
+		const char *reason = run_refusal_of(r, x).reason;
 
-		if (x->node == node && x->state >= STATE_UNSUPPORTED && name && x->reason &&
+		if (x->node == node && x->state >= STATE_UNSUPPORTED && name && reason &&
 		    strncmp(name, "perf.", 5) == 0 && strstr(name, ".running_seconds"))
-			add_missing(s, name, x->reason);
+			add_missing(s, name, reason);
 	}
 	if (!s->counters_refused && events && events->text && strstr(events->text, ": "))
 		s->counters_refused = events->text;

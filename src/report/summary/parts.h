@@ -82,6 +82,7 @@ void summary_counters_ask(struct series_index *x);
 void summary_devices_ask(struct series_index *x);
 void summary_failure_ask(struct series_index *x);
 void summary_processes_ask(struct series_index *x);
+void summary_standouts_ask(struct series_index *x);
 void summary_ending_ask(struct series_index *x);
 void summary_mpi_ask(struct series_index *x);
 
