@@ -316,6 +316,8 @@ static int stacks_read(void *state, struct sample *s)
 		finish(k, s);
 	else if (!k->over)
 		take(k, s);
+	if (s->last && k->turns.threads && k->helper.page)
+		take_refusals(k, s);
 	put(k, s);
 	if (k->over || s->last)
 		return 0;
