@@ -15,6 +15,8 @@
 #include <sonde_span.h>
 #else
 
+#include <stdint.h>
+
 /* Arguments are not evaluated. */
 #define SONDE_SPAN(text)               ((void)0)
 #define sonde_name(text)               0u

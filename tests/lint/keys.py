@@ -18,7 +18,9 @@ STORED_BY = BELOW + ("src/import/", "src/bench/", "src/trial/", "src/sweep/", "s
 # Names of other programs: files, columns, tags, names in foreign documents.
 FOREIGN = re.compile(r".*\.(c|h|js|css|html|json|csv|txt|bin|so|def|model|map|rules|sqlite|lock|licence|note|pdf|gz|folded|sonde|md|py|sh|yml|yaml|png|svg"
                      r"|bash|fish|1)|run\.info\..*|perf\.test\..*|sonde\.(bench|callbacks|counter|command|imported|job_id|nodes|peak_memory_kind|platform|push|batch|component|git_\w+|host|indicator|lock|reason|script\w*|"
-                     r"stack_fingerprint|sweep|tags|trial)(\..*)?")
+                     r"stack_fingerprint|sweep|tags|trial)(\..*)?"
+                     # attributes of OpenTelemetry
+                     r"|host\.name|process\.(pid|command_line|exit\.code)|sonde\.(run\.id|track|rank|detail|end)")
 # Figures that a summary makes, and what only imports have.
 MADE = {"job.memory_limit_used_ratio", "node.energy_joules", "job.resident_ratio"}
 # The beginning of a name, which a macro ends.
