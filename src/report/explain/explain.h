@@ -30,6 +30,9 @@ enum explain_topic {
 };
 extern const char *const explain_topic_names[EXPLAIN_TOPICS];
 
+/* The number that says what a finding costs. */
+#define EXPLAIN_COST "cost_seconds, at most"
+
 struct explain_number {
 	char name[64];
 	enum unit unit;
@@ -43,7 +46,7 @@ struct explain_finding {
 	char about[VERDICT_NAME]; /* the rule, or what it is a part of: "time", "code", "figure" */
 	enum severity severity;
 	enum confidence confidence;
-	char claim[400], cause[160], next[320], settle[260]; /* "": nothing */
+	char claim[400], cause[VERDICT_ABOUT], next[320], settle[260]; /* "": nothing */
 	char metric[VERDICT_NAME], instance[VERDICT_NAME], host[128], stack[320];
 	double from_s, to_s; /* NAN: of no time */
 	struct explain_number number[EXPLAIN_NUMBERS];

@@ -79,18 +79,24 @@ static void settle(struct explain_finding *f, const struct summary *s, const cha
 		explain_settle(f, command, s->path, NULL);
 }
 
-/* The first sentence is what was found, the others say what to do; what it costs is a number. */
-static const char *advice_in(const char *sentence)
+/* The first sentence is what was found, with the error that was printed; the others say what to do;
+ * what it costs is a number. */
+static const char *advice_in(const char *sentence, const char *error)
 {
-	for (const char *at = sentence; (at = strstr(at, ". ")); at++)
+	const char *printed = error && *error ? strstr(sentence, error) : NULL;
+
+	for (const char *at = printed ? printed + strlen(error) - 1 : sentence;
+	     (at = strstr(at, ". ")); at++)
 		if (isupper((unsigned char)at[2]))
 			return at + 2;
 	return sentence + strlen(sentence);
 }
 
-static void put_sentence(struct explain_finding *f, const struct summary_verdict *v)
+static void put_sentence(struct explain_finding *f, const struct summary_verdict *v,
+			 const char *error)
 {
-	const char *advice = advice_in(v->sentence), *cost = strstr(advice, "It costs up to ");
+	const char *advice = advice_in(v->sentence, error),
+		   *cost = strstr(advice, "It costs up to ");
 	size_t claimed = (size_t)(advice - v->sentence);
 	char text[VERDICT_SENTENCE + VERDICT_COST], next[VERDICT_NEXT + 64];
 
@@ -104,9 +110,8 @@ static void put_sentence(struct explain_finding *f, const struct summary_verdict
 
 static void put_numbers(struct explain_finding *f, const struct summary_verdict *v, uint32_t i)
 {
-	struct explain_number *cost =
-		explain_number(f, "cost_seconds, at most", UNIT_SECONDS, v->cost_s,
-			       "show:/verdicts/%u/cost_seconds", i);
+	struct explain_number *cost = explain_number(f, EXPLAIN_COST, UNIT_SECONDS, v->cost_s,
+						     "show:/verdicts/%u/cost_seconds", i);
 
 	if (cost && v->cost_s <= 0)
 		f->nnumbers--;
@@ -134,7 +139,7 @@ static void add_verdict(struct explain *x, const struct run *r, uint32_t i)
 		return;
 	f->severity = v->severity;
 	f->confidence = v->confidence;
-	put_sentence(f, v);
+	put_sentence(f, v, s->reason.line);
 	put_numbers(f, v, i);
 	explain_copy(f->cause, sizeof f->cause, v->about);
 	explain_copy(f->metric, sizeof f->metric, v->metric);
@@ -143,7 +148,8 @@ static void add_verdict(struct explain *x, const struct run *r, uint32_t i)
 		explain_copy(f->host, sizeof f->host, r->nodes[v->node].host);
 	f->from_s = v->from_s;
 	f->to_s = v->to_s;
-	if (t->settle == show_code && has_stacks(s) && s->code->stacks->rows[STACKS_BY_FUNCTION].n)
+	if (!strcmp(t->name, "code") && has_stacks(s) &&
+	    s->code->stacks->rows[STACKS_BY_FUNCTION].n)
 		put_stack(f, s->code->stacks,
 			  s->code->stacks->rows[STACKS_BY_FUNCTION].row[0].function);
 	settle(f, s, t->settle);

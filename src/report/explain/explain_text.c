@@ -164,15 +164,22 @@ static void put_escaped(struct bytes *b, const char *text)
 	escape_terminal(b, text);
 }
 
+/* What the claim does not say: the cost, and intervals. */
 static void print_numbers(struct lines *l, const struct explain_finding *f)
 {
-	struct bytes *b = lines_add(l, "numbers", NULL);
+	struct bytes *b = NULL;
 
 	for (uint32_t i = 0; i < f->nnumbers; i++) {
 		const struct explain_number *n = &f->number[i];
+		bool is_cost = !strcmp(n->name, EXPLAIN_COST);
 
-		bytes_puts(b, i ? "; " : "");
-		put_escaped(b, n->name);
+		if (isnan(n->low) && !is_cost)
+			continue;
+		if (b)
+			bytes_puts(b, "; ");
+		else
+			b = lines_add(l, "numbers", NULL);
+		put_escaped(b, is_cost ? "it costs at most" : n->name);
 		bytes_puts(b, " ");
 		lines_number(b, n->unit, n->value);
 		if (isnan(n->low))
@@ -223,8 +230,7 @@ static void print_finding(struct lines *l, const struct explain_finding *f)
 	bytes_printf(b, " (%s%s%s confidence)",
 		     f->severity == SEVERITY_NOTE ? "" : severity_name(f->severity),
 		     f->severity == SEVERITY_NOTE ? "" : "; ", confidence_name(f->confidence));
-	if (f->nnumbers)
-		print_numbers(l, f);
+	print_numbers(l, f);
 	print_evidence(l, f);
 	print_text(l, "cause", f->cause);
 	print_text(l, "next", f->next);

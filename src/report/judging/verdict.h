@@ -14,6 +14,7 @@ enum {
 	VERDICT_NAME = 64,
 	VERDICT_SENTENCE = 2000, /* with the longest that a look at a hang says: STORY_WHERE */
 	VERDICT_NEXT = 160,
+	VERDICT_ABOUT = 400,
 	VERDICT_NUMBERS = 8,
 	VERDICT_COST = 80
 };
@@ -52,7 +53,7 @@ struct verdict_number {
 
 struct summary_verdict {
 	char rule[VERDICT_NAME];
-	char theme[VERDICT_NAME], about[VERDICT_NEXT]; /* of the rule; "": it gives none */
+	char theme[VERDICT_NAME], about[VERDICT_ABOUT]; /* of the rule; "": it gives none */
 	enum severity severity;
 	enum confidence confidence;
 	char sentence[VERDICT_SENTENCE + VERDICT_COST]; /* with its cost */
