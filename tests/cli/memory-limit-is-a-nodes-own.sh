@@ -24,7 +24,7 @@ for words in 'nearest to a limit: on n2 2' 'MiB of its 300.0 MiB' 'of its limit'
 done
 "$SONDE" report out >/dev/null 2>&1 || fail "report: $?"
 contains out/report.html "nearest to a limit: on n2 2"
-contains out/report.html "job.memory_limit_used_ratio"
+contains out/report.html "of its limit"
 pdftotext -layout out/job-report-5.pdf - | tr -s '\n ' ' ' >paper
 contains paper 'of all; on n2 2'
 

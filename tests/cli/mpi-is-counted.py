@@ -103,7 +103,7 @@ def check_c(mpi):
     assert set(phases) == {"even", "skewed"}, f"{mpi}: {phases}"
     for name, phase in phases.items():
         have, wanted = phase["efficiency"]["load_balance_ratio"], balance_of(f"c.{mpi}.said", name)
-        assert abs(have - wanted) < .03, f"{mpi}: balance of {name} {have}, wanted {wanted}"
+        assert abs(have - wanted) < .05, f"{mpi}: balance of {name} {have}, wanted {wanted}"
     text = run(SONDE, "show", "--mpi", f"c.{mpi}")
     assert "MPI_Allreduce (last: rank 2)" in text and "rank 2 comes last to what all do" in text, text
     assert re.search(r"^MPI +3 ranks: parallel efficiency", run(SONDE, "show", "--all", f"c.{mpi}"), re.M)

@@ -23,8 +23,8 @@ timeout -s INT 3 strace -y -qq -o calls -e trace=%file,pwrite64 -p $monitor 2>st
 echo FINISHED >".ipc-$job"
 wait $monitor || fail "perfmon: $(cat said)"
 
-# What is below /proc, /sys and /dev/shm, where other jobs of this machine may make spans, is no shared directory.
-grep -v pwrite64 calls | grep -vE '"/(proc|sys|dev/shm)/|</(proc|sys|dev/shm)[/>]' >names
+# What is below /proc, /sys and /dev/shm, where other jobs of this machine may make spans, is no shared directory; nor is that of Sonde's helpers.
+grep -v pwrite64 calls | grep -vE '"/(proc|sys|dev/shm)/|</(proc|sys|dev/shm)[/>]|/libexec/sonde/' >names
 asked=$(grep -c "stat.*\"\.ipc-$job\"" names)
 ! grep -v "stat.*\"\.ipc-$job\"" names || fail "more than that is asked for"
 samples=$(grep -c 'pwrite64.*\.tail' calls)

@@ -80,7 +80,7 @@ for standard in f2003 f2018; do
 done
 ./fortran || fail "without a recorder: $?"
 "$SONDE" run --quiet -o f -- ./fortran || fail "run: $?"
-equal "steps, parts, outer, marks" "5 5 1 1" "$(count f spans step) $(count f spans part) $(count f spans outer) $(count f marks done)"
+equal "steps, parts, outer, marks" "5 5 1 1" "$(count f spans step) $(count f spans part) $(count f spans outer) $(count f marks "done")"
 rm -rf csv
 "$SONDE" export --to csv -o csv f 2>export.said || fail "export"
 equal "the counter's values" "0.5 1 1.5 2 2.5" "$(grep ',loss,' csv/counters.csv | awk -F, '{ print $NF + 0 }' | sort -n | xargs)"

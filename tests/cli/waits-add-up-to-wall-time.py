@@ -31,7 +31,7 @@ def sonde(*words, status=0):
     return ended.stdout, ended.stderr
 
 
-def record(name, *command, options=("--waits",)):
+def record(name, *command, options=("--waits", "--stacks=off")):
     subprocess.run([*USER, SONDE, "run", "-q", *options, "-o", name, "--", *command], check=True, stdout=open(name + ".out", "w"), timeout=120)
     if USER:
         subprocess.run(["chmod", "-R", "a+rX", name], check=True)

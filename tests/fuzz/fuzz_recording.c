@@ -136,7 +136,7 @@ static void read_all(struct run *r)
 		check(r->series[i].node < r->nnodes && r->series[i].metric < r->nmetrics);
 		check(r->series[i].instance < r->ninstances && r->series[i].metric > 0);
 		read_text(r->metrics[r->series[i].metric].row.name);
-		read_text(r->series[i].reason);
+		read_text(run_refusal_of(r, &r->series[i]).reason);
 	}
 	while (r->next_ranges(r, &ranges, &n, NULL) > 0) {
 		for (uint32_t i = 0; i < n; i++)

@@ -439,7 +439,7 @@ static const struct {
 	{ "mpi.rank_inside_seconds", offsetof(struct making, inside) },
 	{ "mpi.calls", offsetof(struct making, calls) },
 	{ "mpi.call_seconds", offsetof(struct making, seconds) },
-	{ "mpi.bytes", offsetof(struct making, bytes) },
+	{ "mpi.call_bytes", offsetof(struct making, bytes) },
 	{ "mpi.least_seconds", offsetof(struct making, least) },
 	{ "mpi.arrived_seconds", offsetof(struct making, arrived) },
 	{ "mpi.peer_messages", offsetof(struct making, messages) },

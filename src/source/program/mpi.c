@@ -45,7 +45,7 @@ static const struct metric metrics[] = {
 					.div = NS_PER_UNIT,
 					.unit = UNIT_SECONDS },
 	[FIRST_CALL +
-		CALL_BYTES] = { .name = "mpi.bytes",
+		CALL_BYTES] = { .name = "mpi.call_bytes",
 				.domain = "mpi_call",
 				.label = "Bytes of calls of MPI",
 				.help = "Bytes that these calls gave to MPI, by count and type "
