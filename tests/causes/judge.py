@@ -356,7 +356,7 @@ def summary_document(labelled):
            "mended. Twelve more, in other languages, were written after that (`fresh.py`).",
            "The unseen ones (`kept.py`, `second.py`) were written by two who had read neither the rules nor what Sonde prints, and were judged once, before",
            "any rule was mended for them. The third set (`third.py`) was written from causes by the one who then mended rules, before reading them; half of it was",
-           "judged once, after the rules were mended for the other half; so it was with the fourth, the fifth and the sixth (`fourth.py`, `fifth.py`, `sixth.py`). `make causes` runs the jobs, and `tests/causes/judge.py --markdown` makes this document.", "",
+           "judged once, after the rules were mended for the other half; so it was with the fourth to the seventh (`fourth.py`, `fifth.py`, `sixth.py`, `seventh.py`). `make causes` runs the jobs, and `tests/causes/judge.py --markdown` makes this document.", "",
            "- first: the first verdict names the true cause (of a mixture: both); of a healthy job: nothing is blamed",
            "- later: it is named after something else that is true, or only half of a mixture is",
            "- silent: it is not named, and nothing wrong is said",
