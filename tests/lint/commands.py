@@ -36,7 +36,7 @@ def faults_of_sonde(words):
 
 def faults_of_line(line):
     line = re.sub(r"\s# .*", "", line)
-    for match in re.finditer(r"(?<![\w./-])sonde ((?:(?! {2,}|`|\|).)*)", line):
+    for match in re.finditer(r"(?<![\w./-])sonde ((?:(?! {2,}|`|\|| ; ).)*)", line):
         yield from faults_of_sonde(match.group(1).split())
     for verb in re.findall(r"\./dev ([a-z]+)", line):
         if not re.search(rf"^\s*{verb}\b.*\)|^demo \|.*\b{verb}\b.*\)|^{verb}\(\)", source.read("dev"), re.M):
