@@ -88,6 +88,12 @@ def compile_c(mpi, name, *more):
     run(f"mpicc.{mpi}", "-O2", "-o", f"{name}.{mpi}", f"{TOP}/tests/programs/mpi/{name}.c", *more)
 
 
+def phase_faults(shown, out):
+    phases = {p["phase"]: p["efficiency"]["load_balance_ratio"] for p in shown["phases"]}
+    assert set(phases) == {"even", "skewed"}, phases
+    return [(name, have, balance_of(out, name)) for name, have in phases.items() if abs(have - balance_of(out, name)) >= .03]
+
+
 def check_c(mpi):
     compile_c(mpi, "known")
     shown = record(f"c.{mpi}", mpi, f"./known.{mpi}", "40", f"c.{mpi}.said")
@@ -99,11 +105,14 @@ def check_c(mpi):
     wanted[0, RANKS - 1] = 80, 80 * 80
     assert peers == wanted, f"{mpi}: {peers}"
     assert shown["late_rank"] == RANKS - 1 and shown["late_seconds"] > .005, f"{mpi}: {shown['late_rank']}, {shown['late_seconds']}"
-    phases = {p["phase"]: p for p in shown["phases"]}
-    assert set(phases) == {"even", "skewed"}, f"{mpi}: {phases}"
-    for name, phase in phases.items():
-        have, wanted = phase["efficiency"]["load_balance_ratio"], balance_of(f"c.{mpi}.said", name)
-        assert abs(have - wanted) < .05, f"{mpi}: balance of {name} {have}, wanted {wanted}"
+    faults = phase_faults(shown, f"c.{mpi}.said")
+    # A phase begins for all when it does for one; where others have the cores, ranks come to it at different times.
+    for again in range(4):
+        if not faults:
+            break
+        shown = record(f"c{again}.{mpi}", mpi, f"./known.{mpi}", "40", f"c{again}.{mpi}.said")
+        faults = phase_faults(shown, f"c{again}.{mpi}.said")
+    assert not faults, f"{mpi}: {faults}"
     text = run(SONDE, "show", "--mpi", f"c.{mpi}")
     assert "MPI_Allreduce (last: rank 2)" in text and "rank 2 comes last to what all do" in text, text
     assert re.search(r"^MPI +3 ranks: parallel efficiency", run(SONDE, "show", "--all", f"c.{mpi}"), re.M)
