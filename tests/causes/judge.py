@@ -51,7 +51,8 @@ CORES = len(os.sched_getaffinity(0))
 SCORES = ("first", "later", "silent", "false")
 LIMIT = 150    # seconds that one job may take
 FIGURES = ("sonde", "cores", "memory", "memory peak", "CPU time", "counted by", "processes", "I/O", "monitor", "recording", "machine", "time",
-           "where", "overhead", "next", "swap", "GPU", "GPUs", "nodes", "energy", "network", "events", "phases", "marks", "still runs", "left behind", "used")
+           "where", "overhead", "next", "swap", "GPU", "GPUs", "nodes", "energy", "network", "events", "phases", "marks", "still runs", "left behind", "used",
+           "code", "hot spots", "losses")
 NO_BLAME = ("unsure", "good", "ok", "fine")
 # What a verdict says of the recording and not of the job.
 OF_SONDE = r"^Sonde (took|used|lost|could)|samples (were (late|skipped)|could not be)|were sampled|too short to"
@@ -367,7 +368,9 @@ def summary_document(labelled):
            "`pieces-of-16-bytes`) were mended after the second half of the fifth set had been judged.",
            "The fifth was written when a part of the page of rules had been seen: those about idle time, and the kinds of errors.",
            "`healthy-grep` of the fourth set was in truth a storm of processes, and the one false blame of its half: it has been",
-           "corrected since.", "",
+           "corrected since.",
+           'In the seventh, `interpreter-each-record` was silent twice for want of words of the judge ("was started 304 times"), which have them since.',
+           "Healthy jobs that were false there had a part in which one thread only was seen to want a core, beside others that used 60 to 90 % of the machine.", "",
            f"Machine: {CORES} cores, {os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') / 2**30:.0f} GiB of memory.", "",
            "| jobs | number | others used | first | later | silent | false |", "|---" * 7 + "|"]
     for label, results in labelled:

@@ -418,8 +418,9 @@ static void test_what_was_ready_is_not_made_up(void **state)
 }
 
 /* Cores, if known, work from second 4 to 6 and at 17; a GPU, if there is one, from 2 to 12. */
-/* 50 processes got one core of two, others the rest, and for 12 s nobody looked at any of them. */
-static struct summary unseen_for_long(int ready_of_others)
+/* 50 processes got one core of two, others the rest, and for 12 s nobody looked at any of them; or
+ * so many were seen ready all the time, whose waits are not known. */
+static struct summary unseen_for_long(int ready_of_others, int seen_ready)
 {
 	struct synthetic *x = synthetic_new(1);
 	uint32_t cpu = metric(x, "job.cpu_seconds", NULL, KIND_COUNTER, UNIT_SECONDS);
@@ -427,14 +428,19 @@ static struct summary unseen_for_long(int ready_of_others)
 	uint32_t ready = metric(x, "node.procs_running", NULL, KIND_GAUGE, UNIT_COUNT);
 	uint32_t cpu_series = series(x, 1, cpu, 0), running_series = series(x, 1, running, 0);
 	uint32_t ready_series = series(x, 1, ready, 0);
+	uint32_t used = metric(x, "node.cpu_used_cores", NULL, KIND_GAUGE, UNIT_CORES);
+	uint32_t used_series = series(x, 1, used, 0);
 	struct summary s;
 
 	meta_int(x, 1, "node.cores_allowed", 2);
 	meta_int(x, 1, "node.cores_present", 2);
 	for (int row = 0; row < ROWS; row++) {
 		put(x, cpu_series, row, row);
+		put(x, used_series, row, 2);
 		put(x, ready_series, row, row > 0 && row < 13 ? 57 : ready_of_others);
-		if (row < 1 || row > 12)
+		if (seen_ready)
+			put(x, running_series, row, seen_ready);
+		else if (row < 1 || row > 12)
 			put(x, running_series, row, row > 0 && row < ROWS - 1);
 	}
 	s = made(x);
@@ -444,13 +450,19 @@ static struct summary unseen_for_long(int ready_of_others)
 
 static void test_one_core_is_no_serial_phase_where_more_were_ready_unseen(void **state)
 {
-	struct summary s = unseen_for_long(7);
+	struct summary s = unseen_for_long(7, 0);
 
 	(void)state;
 	assert_true(s.story.serial_s < 9);
 	summary_free(&s);
-	s = unseen_for_long(57); /* they were others' */
+	s = unseen_for_long(57, 0); /* they were others' */
 	assert_true(s.story.serial_s > 19);
+	summary_free(&s);
+	s = unseen_for_long(57, 1);
+	assert_true(s.story.serial_s > 19);
+	summary_free(&s);
+	s = unseen_for_long(57, 2);
+	assert_false(s.story.serial_s > 0);
 	summary_free(&s);
 }
 

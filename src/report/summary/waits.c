@@ -198,6 +198,13 @@ static double last_known(const struct timeline_row *row, uint32_t window)
 	return row->value[window];
 }
 
+static double next_known(const struct timeline_row *row, uint32_t window, uint32_t nwindows)
+{
+	while (window + 1 < nwindows && isnan(row->value[window]))
+		window++;
+	return row->value[window];
+}
+
 bool summary_waits_unseen(const struct summary *s, uint32_t window)
 {
 	static const double long_s = 3, full_ratio = 0.9, many_threads = 16;
@@ -207,9 +214,16 @@ bool summary_waits_unseen(const struct summary *s, uint32_t window)
 	const struct timeline_row *threads = timeline_find(t, summary_threads_metric);
 	const struct timeline_row *node = timeline_find(t, summary_node_cores_metric);
 
-	if (!ready || !threads || s->nnodes != 1 || unseen_s(t, threads, window) < long_s)
+	if (!ready || !threads || s->nnodes != 1)
 		return false;
 	if (node && last_known(node, window) < full_ratio * s->cores_present)
+		return false;
+	/* The kernel counts a wait when it is over, or never, where the process was not looked at
+	 * again. */
+	if (node && last_known(threads, window) >= 2 &&
+	    next_known(threads, window, t->nwindows) >= 2)
+		return true;
+	if (unseen_s(t, threads, window) < long_s)
 		return false;
 	/* Others may have become fewer since: of so many threads nothing is known then. */
 	return last_known(ready, window) - others_ready(s) >= 2 ||
