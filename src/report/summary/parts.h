@@ -139,9 +139,9 @@ int summary_holdups_make(struct summary *s, struct run *r);
 double *summary_waits_make(const struct summary *s);
 /* If they were: what the summary has of them by looks is wrong, and becomes what was estimated. */
 void summary_waits_correct(struct summary *s, const double *waited);
-/* Whether more of the job's threads than ran may have been ready in a window: the node was full, and
- * two or more of the job's were seen ready before and after it; or nobody looked at them for long,
- * and more was ready there than before the job and after it, or it had very many. */
+/* Whether more of the job's threads than ran may have been ready in a window: the node was full,
+ * and two or more of the job's were seen ready before and after it; or nobody looked at them for
+ * long, and more was ready there than before the job and after it, or it had very many. */
 bool summary_waits_unseen(const struct summary *s, uint32_t window);
 void story_init(struct story *y);
 /* Findings over time, after the metrics and the nodes: 0 or -ENOMEM. */
