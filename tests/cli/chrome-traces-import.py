@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # limit: 600
 """import chrome-trace takes each event with its exact time, compressed or not, beside the recording of the same job; what is bad is counted and costs nothing else."""
-import calendar
 import collections
-import csv
 import datetime
 import gzip
 import json
@@ -13,20 +11,12 @@ import random
 import shutil
 import subprocess
 
+import timelines
+from timelines import importer, ns, rows, sonde
+
 SONDE = os.environ["SONDE"]
+imported = importer("chrome-trace")
 rng = random.Random(29)
-
-
-def sonde(*words):
-    return subprocess.run([SONDE, *words], capture_output=True, text=True, errors="replace", check=False, timeout=300)
-
-
-def imported(path, *words, code=0, to="rec"):
-    if to:
-        shutil.rmtree(to, ignore_errors=True)
-    ended = sonde("import", "chrome-trace", path, *words, *(("-o", to) if to else ()))
-    assert ended.returncode == code, (ended, path)
-    return ended.stderr
 
 
 def put(name, what, pack=None):
@@ -36,27 +26,9 @@ def put(name, what, pack=None):
     return name
 
 
-def rows(what, rec="rec"):
-    shutil.rmtree("csv", ignore_errors=True)
-    ended = sonde("export", rec, "--to", "csv", "-o", "csv")
-    assert ended.returncode == 0, ended
-    if not os.path.exists(f"csv/{what}.csv"):
-        return []
-    with open(f"csv/{what}.csv", encoding="utf-8", newline="") as f:
-        return list(csv.DictReader(f))
-
-
-def ns(time):
-    """Of "2017-07-18T04:45:23.715110000Z", since 1970."""
-    whole, _, fraction = time.rstrip("Z").partition(".")
-    return calendar.timegm(datetime.datetime.fromisoformat(whole).timetuple()) * 10**9 + int(fraction.ljust(9, "0"))
-
-
 def spans(rec="rec"):
     """[(track, name, begin in ns since 1970, ns or None, detail)]"""
-    found = [(r["track"], r["name"], ns(r["begin_time"]), ns(r["end_time"]) - ns(r["begin_time"]) if r["end_time"] else None, r["detail"])
-             for r in rows("spans", rec)]
-    return sorted(found, key=lambda s: (s[2], s[1], s[0]))
+    return [(track, name, begin, None if end is None else end - begin, detail) for track, name, begin, end, detail in timelines.spans(rec)]
 
 
 def x(name, ts, dur, tid=2, pid=1, **more):

@@ -1,52 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 # limit: 120
 """import darshan takes each read and write that Darshan traced, and of counted files when they were first and last used, rank by rank, at the time of its header; what is not Darshan's is counted."""
-import calendar
 import collections
-import csv
-import datetime
 import gzip
 import json
 import os
-import pathlib
 import re
 import shutil
-import subprocess
 
-SONDE = os.environ["SONDE"]
+from timelines import importer, ns, put, rows, sonde
+
+imported = importer("darshan")
 # Printed by Darshan 3.5.0's own library, of its example of IOR with HDF5 and four ranks.
 IOR = os.environ["TOP"] + "/tests/fixtures/darshan/ior.txt"
 START = 1594155460 * 10**9
-
-
-def sonde(*words):
-    return subprocess.run([SONDE, *words], capture_output=True, text=True, errors="replace", check=False, timeout=60)
-
-
-def imported(path, *words, code=0, to="rec"):
-    if to:
-        shutil.rmtree(to, ignore_errors=True)
-    ended = sonde("import", "darshan", path, *words, *(("-o", to) if to else ()))
-    assert ended.returncode == code, (ended, path)
-    return ended.stderr
-
-
-def put(name, data):
-    pathlib.Path(name).write_bytes(data.encode() if isinstance(data, str) else data)
-    return name
-
-
-def spans(rec="rec"):
-    shutil.rmtree("csv", ignore_errors=True)
-    ended = sonde("export", rec, "--to", "csv", "-o", "csv")
-    assert ended.returncode == 0, ended
-    with open("csv/spans.csv", encoding="utf-8", newline="") as f:
-        return list(csv.DictReader(f))
-
-
-def ns(time):
-    whole, _, fraction = time.rstrip("Z").partition(".")
-    return calendar.timegm(datetime.datetime.fromisoformat(whole).timetuple()) * 10**9 + int(fraction.ljust(9, "0"))
 
 
 def plain(track):
@@ -81,15 +48,15 @@ for (module, rank, _, file), values in counted.items():
         wanted[f"{whose}, {module}", f"first to last {what.lower()} {file}", START + round(begin * 1e9), START + round(end * 1e9), " ".join(detail)] += 1
 said = imported(IOR)
 assert "start_time (to 1 s)" in said and said.count("\n") == 2, said
-found = spans()
+found = rows("spans")
 assert collections.Counter((plain(s["track"]), s["name"], ns(s["begin_time"]), ns(s["end_time"]), s["detail"]) for s in found) == wanted
 for way in (gzip.compress(text.encode()), text.replace("\n", "\r\n")):
     imported(put("again", way))
-    assert spans() == [dict(s, node="again") for s in found]
+    assert rows("spans") == [dict(s, node="again") for s in found]
 
 # One rank's; into the recording of that rank, at its time.
 imported(IOR, "--rank", "2")
-assert {plain(s["track"]) for s in spans()} == {"rank 2 " + m for m in ("POSIX", "MPIIO", "H5F")}, spans()
+assert {plain(s["track"]) for s in rows("spans")} == {"rank 2 " + m for m in ("POSIX", "MPIIO", "H5F")}, rows("spans")
 shutil.rmtree("job", ignore_errors=True)
 ran = sonde("run", "-q", "-o", "job", "--", "python3", "-c", "import time; print(time.time_ns()); time.sleep(0.3)")
 assert ran.returncode == 0, ran
@@ -103,7 +70,7 @@ DXT = """# DXT, file_id: 1, file_name: /tmp/a b
 """
 put("mine", HEAD + DXT.format(rank=0, host=host) + DXT.format(rank=1, host="elsewhere"))
 assert "spans of other ranks or nodes, which are skipped: 1" in imported("mine", "--into", "job", to=None)
-mine = spans("job")
+mine = rows("spans", "job")
 assert [(s["track"], s["name"]) for s in mine] == [("rank 0, POSIX", "write /tmp/a b")], mine
 assert abs(ns(mine[0]["begin_time"]) - utc - 50_000_000) <= 1000 * 2, mine
 assert "of another time" in imported(IOR, "--into", "job", to=None, code=1)
@@ -112,14 +79,14 @@ assert "no span of that rank" in imported(IOR, "--rank", "77", code=1)
 # Calls at the same time are on rows of their own.
 lines = "".join(f" X_POSIX 0 read {i} 0 1 0.{i}000 0.{i + 3}000\n" for i in range(6))
 imported(put("overlap", HEAD + DXT.format(rank=0, host="h") + lines))
-assert sorted({s["track"] for s in spans()}) == ["rank 0, POSIX", "rank 0, POSIX, lane 2", "rank 0, POSIX, lane 3"], spans()
+assert sorted({s["track"] for s in rows("spans")}) == ["rank 0, POSIX", "rank 0, POSIX, lane 2", "rank 0, POSIX, lane 3"], rows("spans")
 
 # What is wrong.
 bad = HEAD + DXT.format(rank=0, host="h") + " X_POSIX 0 read 0 0 1 0.5 0.4\n X_POSIX 0 read\n X_POSIX 0 read 0 0 1 nan 1\nhello\n" + "x" * 10**6 + "\n"
 said = imported(put("bad", bad), code=1)
-assert "not Darshan's: 4" in said and "end before they begin: 1" in said and "lines that were cut: 1" in said and len(spans()) == 1, said
+assert "not Darshan's: 4" in said and "end before they begin: 1" in said and "lines that were cut: 1" in said and len(rows("spans")) == 1, said
 said = imported(put("no-time", DXT.format(rank=0, host="h")))
 assert "does not say when it was" in said, said
 for document in ("", "# nothing\n", "3.41\0\0binary", json.dumps([1])):
     assert "not the log itself" in imported(put("none", document), code=1) and not os.path.exists("rec"), document
-assert "ends too early" in imported(put("cut.gz", gzip.compress(text.encode())[:-100]), code=1) and spans()
+assert "ends too early" in imported(put("cut.gz", gzip.compress(text.encode())[:-100]), code=1) and rows("spans")

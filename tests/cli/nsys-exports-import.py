@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # limit: 200
 """import nsys takes the calls of threads and the work of GPUs from Nsight Systems' SQLite, as its versions wrote it, each with its exact time; a malformed database is refused with a sentence."""
-import calendar
 import collections
-import csv
-import datetime
 import gzip
 import json
 import os
@@ -12,46 +9,15 @@ import pathlib
 import random
 import shutil
 import sqlite3
-import subprocess
 
-SONDE = os.environ["SONDE"]
+from timelines import importer, ns, rows, sonde, spans
+
+imported = importer("nsys")
 UTC = 1_700_000_000_123_456_789
 PID, TID = 4711, 4712
 GLOBAL_PID = 0x2 << 48 | PID << 24
 GLOBAL_TID = GLOBAL_PID | TID
 rng = random.Random(17)
-
-
-def sonde(*words):
-    return subprocess.run([SONDE, *words], capture_output=True, text=True, errors="replace", check=False, timeout=60)
-
-
-def imported(path, *words, code=0, to="rec"):
-    if to:
-        shutil.rmtree(to, ignore_errors=True)
-    ended = sonde("import", "nsys", path, *words, *(("-o", to) if to else ()))
-    assert ended.returncode == code, (ended, path)
-    return ended.stderr
-
-
-def rows(what, rec="rec"):
-    shutil.rmtree("csv", ignore_errors=True)
-    ended = sonde("export", rec, "--to", "csv", "-o", "csv")
-    assert ended.returncode == 0, ended
-    if not os.path.exists(f"csv/{what}.csv"):
-        return []
-    with open(f"csv/{what}.csv", encoding="utf-8", newline="") as f:
-        return list(csv.DictReader(f))
-
-
-def ns(time):
-    whole, _, fraction = time.rstrip("Z").partition(".")
-    return calendar.timegm(datetime.datetime.fromisoformat(whole).timetuple()) * 10**9 + int(fraction.ljust(9, "0"))
-
-
-def spans(rec="rec", base=UTC):
-    found = [(r["track"], r["name"], ns(r["begin_time"]) - base, ns(r["end_time"]) - base if r["end_time"] else None, r["detail"]) for r in rows("spans", rec)]
-    return sorted(found, key=lambda s: (s[2], s[1], s[0]))
 
 
 def database(path, statements, page=4096, **many):
@@ -102,24 +68,24 @@ WANTED = [(f"GPU 0, stream 7, memory of {PID}", "copy HtoD", 10, 20, "bytes=4096
 for page in (512, 4096, 65536):
     said = imported(database("new.sqlite", NEW, page, **EVENTS))
     assert "TARGET_INFO_SESSION_START_TIME" in said and "spans without an end: 1" in said and said.count("\n") == 3, said
-    assert spans() == WANTED, (page, spans())
+    assert spans(base=UTC) == WANTED, (page, spans(base=UTC))
     assert [(m["name"], ns(m["time"]) - UTC) for m in rows("marks")] == [("inline ü", 95)], rows("marks")
 assert rows("spans")[0]["node"] == "node7"
 pathlib.Path("new.gz").write_bytes(gzip.compress(pathlib.Path("new.sqlite").read_bytes()))
 imported("new.gz")
-assert spans() == WANTED
+assert spans(base=UTC) == WANTED
 
 said = imported(database("old.sqlite", OLD, StringIds=STRINGS, CUPTI_ACTIVITY_KIND_RUNTIME=[(100, 200, GLOBAL_TID, 7, 2, 0)], CUPTI_ACTIVITY_KIND_KERNEL=[(150, 400, 0, 1, 7, 7, None, 3, 4, *range(6))],
                          NVTX_EVENTS=[(90, 500, 59, 0, 0, 0, "step", GLOBAL_TID, 0), (600, -1, 60, 0, 0, 0, "open", GLOBAL_TID, 0)]))
 assert "does not say when it was" in said, said
-assert [(t, n) for t, n, *_ in spans()] == [(f"thread {TID}, NVTX", "step"), (f"thread {TID}, CUDA", "cudaLaunchKernel_v7000"), ("GPU 0, stream 7, kernels", "void gemm<float>(float*, int)"), (f"thread {TID}, NVTX", "open")], spans()
+assert [(t, n) for t, n, *_ in spans(base=UTC)] == [(f"thread {TID}, NVTX", "step"), (f"thread {TID}, CUDA", "cudaLaunchKernel_v7000"), ("GPU 0, stream 7, kernels", "void gemm<float>(float*, int)"), (f"thread {TID}, NVTX", "open")], spans(base=UTC)
 
 # Ranks: each is labelled, and one may be chosen.
 OTHER = GLOBAL_PID + (1 << 24)
 ranked = dict(EVENTS, MPI_RANKS=[(GLOBAL_PID, 0), (OTHER, 1)], OSRT_API=[(30, 40, 0, OTHER | 9, 1, 5)])
 database("ranks.sqlite", NEW, **ranked)
 assert "spans of other ranks, which are skipped: 8" in imported("ranks.sqlite", "--rank", "1")
-assert [s[:2] for s in spans(base=0)] == [("rank 1 thread 9, operating system", "read")], spans()
+assert [s[:2] for s in spans()] == [("rank 1 thread 9, operating system", "read")], spans()
 assert "with events of that rank" in imported("ranks.sqlite", "--rank", "5", code=1)
 
 # Many rows and names, over pages of all levels: each once.
@@ -130,7 +96,7 @@ for i in range(60_000):
     calls.append((begin, begin + rng.randrange(1000), 0, GLOBAL_PID | i % 300, i, rng.choice(names)[0]))
 imported(database("many.sqlite", NEW, 1024, StringIds=names, OSRT_API=calls, TARGET_INFO_SESSION_START_TIME=[(UTC, "", "")]))
 by_id = dict(names)
-assert collections.Counter((by_id[c[5]], c[0], c[1]) for c in calls) == collections.Counter((s[1], s[2], s[3]) for s in spans())
+assert collections.Counter((by_id[c[5]], c[0], c[1]) for c in calls) == collections.Counter((s[1], s[2], s[3]) for s in spans(base=UTC))
 
 # Into the recording of the same job.
 shutil.rmtree("job", ignore_errors=True)

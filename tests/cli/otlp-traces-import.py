@@ -1,59 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 # limit: 300
 """import otlp takes each span of OpenTelemetry with its exact time, from JSON and protobuf alike, on rows where no two cross; what is bad is counted and costs nothing else."""
-import calendar
 import collections
-import csv
-import datetime
 import gzip
 import json
 import os
-import pathlib
 import random
 import shutil
 import struct
 import subprocess
 
-SONDE = os.environ["SONDE"]
+from timelines import importer, ns, put, rows, sonde, spans
+
+imported = importer("otlp")
 rng = random.Random(1707)
 BASE = 1_700_000_000_123_456_789
-
-
-def sonde(*words):
-    return subprocess.run([SONDE, *words], capture_output=True, text=True, errors="replace", check=False, timeout=120)
-
-
-def imported(path, *words, code=0, to="rec"):
-    if to:
-        shutil.rmtree(to, ignore_errors=True)
-    ended = sonde("import", "otlp", path, *words, *(("-o", to) if to else ()))
-    assert ended.returncode == code, (ended, path)
-    return ended.stderr
-
-
-def put(name, data):
-    pathlib.Path(name).write_bytes(data.encode() if isinstance(data, str) else data)
-    return name
-
-
-def rows(what, rec="rec"):
-    shutil.rmtree("csv", ignore_errors=True)
-    ended = sonde("export", rec, "--to", "csv", "-o", "csv")
-    assert ended.returncode == 0, ended
-    if not os.path.exists(f"csv/{what}.csv"):
-        return []
-    with open(f"csv/{what}.csv", encoding="utf-8", newline="") as f:
-        return list(csv.DictReader(f))
-
-
-def ns(time):
-    whole, _, fraction = time.rstrip("Z").partition(".")
-    return calendar.timegm(datetime.datetime.fromisoformat(whole).timetuple()) * 10**9 + int(fraction.ljust(9, "0"))
-
-
-def spans(rec="rec"):
-    found = [(r["track"], r["name"], ns(r["begin_time"]), ns(r["end_time"]) if r["end_time"] else None, r["detail"]) for r in rows("spans", rec)]
-    return sorted(found, key=lambda s: (s[2], s[1], s[0]))
 
 
 # ---- a document, written as JSON and as protobuf ----

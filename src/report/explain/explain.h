@@ -31,7 +31,7 @@ enum explain_topic {
 extern const char *const explain_topic_names[EXPLAIN_TOPICS];
 
 /* The number that says what a finding costs. */
-#define EXPLAIN_COST "cost_seconds, at most"
+#define EXPLAIN_COST "cost_at_most_seconds"
 
 struct explain_number {
 	char name[64];

@@ -395,43 +395,43 @@ static double code(struct bytes *d, const struct summary *s, double y)
 	return paragraph(d, &body, y, 2, text) + 4;
 }
 
+/* A part of a few lines of words, which are freed. */
+static double part(struct bytes *d, const char *title, struct bytes *words, double y)
+{
+	const struct lettering heading = { .size = 11, .colour = COLOUR_INK, .bold = true };
+
+	y = paragraph(d, &heading, y, 1, title) + 2;
+	bytes_u8(words, '\0');
+	d->failed |= words->failed;
+	if (!words->failed)
+		y = paragraph(d, &body, y, 4, (const char *)words->data);
+	bytes_free(words);
+	return y + 4;
+}
+
 /* Kinds of wait and the functions of the most of it; nothing where nobody asked for it. */
 static double waits(struct bytes *d, const struct summary *s, double y)
 {
-	const struct lettering heading = { .size = 11, .colour = COLOUR_INK, .bold = true };
 	struct bytes words = { 0 };
 
 	if (!s->waits)
 		return y;
-	y = paragraph(d, &heading, y, 1, "What threads waited for") + 2;
 	if (s->waits->waiting)
 		waittime_words(s->waits->waiting, WAITS, &words);
 	else
 		waittime_say(s->waits, 0, &words);
-	bytes_u8(&words, '\0');
-	d->failed |= words.failed;
-	if (!words.failed)
-		y = paragraph(d, &body, y, 4, (const char *)words.data);
-	bytes_free(&words);
-	return y + 4;
+	return part(d, "What threads waited for", &words, y);
 }
 
 /* Efficiencies of an MPI job; nothing where nobody asked for them. */
 static double mpi(struct bytes *d, const struct summary *s, double y)
 {
-	const struct lettering heading = { .size = 11, .colour = COLOUR_INK, .bold = true };
 	struct bytes words = { 0 };
 
 	if (!s->mpi)
 		return y;
-	y = paragraph(d, &heading, y, 1, "What ranks did with MPI") + 2;
 	mpi_words(s->mpi, WAITS, &words);
-	bytes_u8(&words, '\0');
-	d->failed |= words.failed;
-	if (!words.failed)
-		y = paragraph(d, &body, y, 4, (const char *)words.data);
-	bytes_free(&words);
-	return y + 4;
+	return part(d, "What ranks did with MPI", &words, y);
 }
 
 static void proof_of(const struct plots *p, const struct summary_verdict *v, char *out, size_t size)
