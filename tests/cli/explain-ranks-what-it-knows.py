@@ -34,6 +34,12 @@ failed = explained.explain("plain")
 assert failed["findings"][0]["severity"] == "bad" and failed["job"]["exit_code"] == 3, failed["findings"][0]
 assert "--stacks" in explained.finding(failed, "code")["settle"], failed
 
+# The error that was printed belongs to what was found, not to what to do.
+with open("printed.err", "w", encoding="utf-8") as file:
+    subprocess.run([SONDE, "run", "-q", "-o", "printed", "--", "python3", "-c", "open('/nowhere/data')"], stderr=file, check=False)
+first = explained.explain("printed")["findings"][0]
+assert first["claim"].endswith("No such file or directory: '/nowhere/data'.") and first["next"].startswith("Check the path"), first
+
 # A topic is a part of the whole: the same findings, in the same order.
 for ask in ("where", "memory", "io", "wait", "next"):
     part = explained.explain("busy", ask=ask)
