@@ -11,6 +11,7 @@
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
 #include <errno.h>
+#include <malloc.h>
 #include <math.h>
 #include <pango/pangocairo.h>
 #include <stdio.h>
@@ -314,6 +315,11 @@ int main(void)
 	struct scan scan;
 	int rc;
 
+	/* A second arena, of a library's thread, reserves 128 MiB: too much where address space is
+	 * limited. */
+#ifdef M_ARENA_MAX /* glibc has arenas */
+	mallopt(M_ARENA_MAX, 1);
+#endif
 	if (!out)
 		rc = err_set(&e, -EBADF, "sonde report runs this helper; it takes no file");
 	else

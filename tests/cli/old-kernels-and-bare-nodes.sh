@@ -72,3 +72,8 @@ fi
 		"$SONDE" $command >shown 2>said || fail "$command with 256 MB: $(cat said)"
 	done
 ) || exit 1
+
+# No thread of the helper that draws reserves an arena of its own (128 MiB of address space) beside the first.
+if strace -f -qq -e trace=mmap -o calls "$SONDE" report -o smallpage small >shown 2>said && [ -s calls ]; then
+	! grep 'mmap(NULL, 134217728, PROT_NONE' calls || fail "another arena is reserved"
+fi
