@@ -93,11 +93,14 @@ with open("reader.py", "w", encoding="utf-8") as f:
 def verdicts(name, command):
     subprocess.run([SONDE, "run", "-q", "--waits", "--stacks", "-o", name, "--", *command], check=True, stdout=subprocess.DEVNULL, timeout=120)
     shown = subprocess.run([SONDE, "show", "--json", name], check=True, capture_output=True, text=True).stdout
-    return {v["rule"]: v for v in json.loads(shown)["verdicts"] if v["rule"].startswith("waits-")}
+    found = json.loads(shown)["verdicts"]
+    print(name, [v["sentence"] for v in found])
+    return {v["rule"]: v for v in found if v["rule"].startswith("waits-")}
 
 
 for name, (command, rule, words) in HELD_UP.items():
-    found = verdicts(name, command)
+    # Where others have the cores for a while, nobody was held up by his own: then once more.
+    found = verdicts(name, command) or verdicts(name + "-again", command)
     assert list(found) == [rule], (name, found)
     for word in words:
         assert word in found[rule]["sentence"], (name, word, found[rule]["sentence"])
