@@ -221,6 +221,40 @@ static void test_nothing_is_said_of_nothing(void **state)
 	blame_free(&b);
 }
 
+/* A parent waits for its child as long as that takes: the child's own wait is named first. */
+static void test_what_follows_is_named_last(void **state)
+{
+	struct blame b = { .subject = BLAME_TIME };
+	struct bytes said = { 0 };
+	const char *own, *other;
+
+	(void)state;
+	for (int i = 0; i < 2 * RUNS; i++) {
+		double noise = 0.001 * ((i * 7) % 5 - 2), later = i % 2 ? 2 : 1;
+
+		blame_add_run(&b, &(struct blame_run){ .side = i % 2,
+						       .at = 1000 + i,
+						       .whole_s = 2 * (later + noise) + 0.01,
+						       .exact = true,
+						       .sampled_s = 4,
+						       .period_s = 0.1,
+						       .period_ns = 1e8 });
+		blame_put(&b, BLAME_OBJECT, BLAME_NAMED, "waits for a child", "",
+			  later + noise + 0.01);
+		blame_find(&b, BLAME_OBJECT, BLAME_NAMED, "waits for a child", "")->follows = true;
+		blame_put(&b, BLAME_OBJECT, BLAME_NAMED, "waits for storage", "", later + noise);
+	}
+	assert_int_equal(blame_judge(&b), 0);
+	blame_sentence(&said, &b);
+	bytes_u8(&said, 0);
+	own = strstr((const char *)said.data, "waits for storage");
+	other = strstr((const char *)said.data, "waits for a child");
+	assert_true(own && other && own < other);
+	assert_non_null(strstr((const char *)said.data, "time of threads"));
+	bytes_free(&said);
+	blame_free(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -232,6 +266,7 @@ int main(void)
 		cmocka_unit_test(test_what_a_drift_explains_is_not_blamed),
 		cmocka_unit_test(test_names_of_files_have_no_version),
 		cmocka_unit_test(test_nothing_is_said_of_nothing),
+		cmocka_unit_test(test_what_follows_is_named_last),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include "core/stacks/symbol.h"
 #include "report/summary/code.h"
 #include "report/summary/summary.h"
+#include "report/summary/waittime.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,9 +17,45 @@
 enum { FUNCTIONS_TAKEN = 400 };
 
 const char *const blame_level_names[] = {
-	[BLAME_CLASS] = "class", [BLAME_FUNCTION] = "function", [BLAME_COMMAND] = "command"
+	[BLAME_CLASS] = "class",
+	[BLAME_FUNCTION] = "function",
+	[BLAME_COMMAND] = "command",
+	[BLAME_OBJECT] = "object",
 };
 _Static_assert(sizeof blame_level_names / sizeof blame_level_names[0] == BLAME_LEVELS, "a name");
+
+const struct blame_words blame_words[BLAME_SUBJECTS] = {
+	[BLAME_CPU] = {
+		.of = "CPU",
+		.whole = "all CPU time",
+		.nothing = "no code",
+		.lacked = "stacks",
+		.option = "--stacks",
+		.head = { [BLAME_CLASS] = "kind of code",
+			  [BLAME_FUNCTION] = "function",
+			  [BLAME_COMMAND] = "command" },
+		.others = { [BLAME_CLASS] = "other classes",
+			    [BLAME_FUNCTION] = "other functions",
+			    [BLAME_COMMAND] = "other commands" },
+		.alike = "no function, kind of code or command differs for certain",
+		.order = { BLAME_FUNCTION, BLAME_CLASS, BLAME_COMMAND },
+	},
+	[BLAME_TIME] = {
+		.of = "time of threads",
+		.whole = "all time of threads",
+		.nothing = "no wait",
+		.lacked = "waits",
+		.option = "--waits",
+		.head = { [BLAME_CLASS] = "kind of wait",
+			  [BLAME_FUNCTION] = "function that waited",
+			  [BLAME_OBJECT] = "what was waited for" },
+		.others = { [BLAME_CLASS] = "other waits",
+			    [BLAME_FUNCTION] = "other functions",
+			    [BLAME_OBJECT] = "other waits" },
+		.alike = "no wait differs for certain",
+		.order = { BLAME_OBJECT, BLAME_FUNCTION, BLAME_CLASS },
+	},
+};
 
 void blame_free(struct blame *b)
 {
@@ -241,15 +278,13 @@ static void put_unsampled(struct blame *b, const struct code_account *a)
 	}
 }
 
-void blame_add(struct blame *b, int side, const struct run *r, const struct summary *s)
+static bool add_code(struct blame *b, int side, const struct run *r, const struct summary *s)
 {
 	const struct code *code = s->code;
 	const struct run_meta *period = run_find_meta(r, 0, "stacks.period_ns");
 
-	if (!code || !code->stacks || !(code->stacks->total > 0)) {
-		b->without[side]++;
-		return;
-	}
+	if (!code || !code->stacks || !(code->stacks->total > 0))
+		return false;
 	blame_add_run(b, &(struct blame_run){
 				 .side = side,
 				 .at = s->start_utc_ns,
@@ -263,4 +298,108 @@ void blame_add(struct blame *b, int side, const struct run *r, const struct summ
 	put_functions(b, r, code);
 	put_unsampled(b, &code->account);
 	put_commands(b, s, code->account.whole_s);
+	return true;
+}
+
+/* ---- waits ---- */
+
+/* "a mutex at 0x55d0c8" -> "a mutex": addresses are others in each run. */
+static void without_addresses(const char *text, char *out, size_t size)
+{
+	size_t n = 0;
+
+	while (*text && n + 1 < size) {
+		size_t address = !strncmp(text, "at 0x", 5) ? 5 + strspn(text + 5, "0123456789abcdef")
+							    : 0;
+
+		if (!address) {
+			out[n++] = *text++;
+			continue;
+		}
+		text += address;
+		while (n && strchr(" :", out[n - 1]))
+			n--;
+	}
+	out[n] = '\0';
+}
+
+static void put_wait(struct blame *b, enum blame_level level, const char *name, const char *module,
+		     const struct waiting_row *row)
+{
+	double seconds = waiting_waited(&row->time);
+	double follows = row->time.by[WAIT_CHILD] + row->time.by[WAIT_THREAD_END] +
+			 row->time.by[WAIT_THREAD];
+	struct blame_part *p;
+
+	blame_put(b, level, BLAME_NAMED, name, module, seconds);
+	p = blame_find(b, level, BLAME_NAMED, name, module);
+	if (p)
+		p->follows |= 2 * follows > seconds;
+}
+
+/* A script is a module, too. */
+static void put_wait_in(struct blame *b, const struct waiting_row *row)
+{
+	bool script = row->module && !strcmp(row->module, PYTHON_MODULE) && row->file;
+	const char *path = script ? row->file : row->module;
+	const char *module = path ? blame_see_module(b, path, "") : "";
+
+	put_wait(b, BLAME_FUNCTION, *row->function || !*module ? row->name : "(no symbols)", module,
+		 row);
+}
+
+static void put_waits(struct blame *b, const struct waiting *w)
+{
+	const struct waiting_rows *objects = &w->rows[WAITING_BY_OBJECT];
+	const struct waiting_rows *functions = &w->rows[WAITING_BY_FUNCTION];
+	const struct waiting_rows *kinds = &w->rows[WAITING_BY_CLASS];
+	char name[256];
+
+	for (uint32_t i = 0; i < kinds->n; i++)
+		put_wait(b, BLAME_CLASS, kinds->row[i].name, "", &kinds->row[i]);
+	for (uint32_t i = 0; i < objects->n; i++) {
+		without_addresses(objects->row[i].name, name, sizeof name);
+		put_wait(b, BLAME_OBJECT, name, "", &objects->row[i]);
+	}
+	for (uint32_t i = 0; i < functions->n; i++)
+		put_wait_in(b, &functions->row[i]);
+}
+
+static bool add_waits(struct blame *b, int side, const struct run *r, const struct summary *s)
+{
+	const struct waiting *w = s->waits ? s->waits->waiting : NULL;
+	const struct run_meta *rate = run_find_meta(r, 1, "waits.looks_per_second");
+	double hz = rate ? run_meta_number(rate) : NAN;
+
+	if (!w || !(waiting_wall(&w->time) > 0))
+		return false;
+	blame_add_run(b, &(struct blame_run){
+				 .side = side,
+				 .at = s->start_utc_ns,
+				 .whole_s = waiting_wall(&w->time),
+				 .exact = true,
+				 .sampled_s = waiting_waited(&w->time),
+				 .period_s = hz > 0 ? 1 / hz : 0.1,
+				 .period_ns = 1e9 / hz,
+			 });
+	put_waits(b, w);
+	for (int level = 0; level < BLAME_LEVELS; level++) {
+		if (!blame_words[BLAME_TIME].head[level])
+			continue;
+		blame_put(b, (enum blame_level)level, BLAME_ON_CPU, "on a CPU", "",
+			  w->time.on_cpu);
+		blame_put(b, (enum blame_level)level, BLAME_READY, "ready, but others had the cores",
+			  "", w->time.ready);
+		blame_put(b, (enum blame_level)level, BLAME_UNSEEN, "waited, not known for what", "",
+			  w->time.unseen + w->time.forbidden);
+	}
+	return true;
+}
+
+void blame_add(struct blame *b, int side, const struct run *r, const struct summary *s)
+{
+	bool added = b->subject == BLAME_CPU ? add_code(b, side, r, s) : add_waits(b, side, r, s);
+
+	if (!added)
+		b->without[side]++;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * blame.h - where the difference in CPU time of two groups of runs lies: seconds a run of each kind
- * of code, function and command on both sides, from recordings with stacks.
+ * blame.h - where the difference of two groups of runs lies. In CPU time: seconds a run of each kind
+ * of code, function and command on both sides, from recordings with stacks. In the time of threads:
+ * what they waited for, in which function, from recordings with waits.
  *
  * The parts of a level add up to the whole difference: what no part has is in one named row. A part
  * is blamed when its interval, corrected for the number of parts of all levels, is on one side of
@@ -14,20 +15,25 @@
 #include "base/pool.h"
 #include "core/statistics/compare.h"
 
-struct code;
 struct json;
 struct run;
 struct summary;
 
-enum blame_level { BLAME_CLASS, BLAME_FUNCTION, BLAME_COMMAND, BLAME_LEVELS };
+enum blame_subject { BLAME_CPU, BLAME_TIME, BLAME_SUBJECTS };
+
+/* BLAME_CPU has no objects, BLAME_TIME no commands. */
+enum blame_level { BLAME_CLASS, BLAME_FUNCTION, BLAME_COMMAND, BLAME_OBJECT, BLAME_LEVELS };
 
 enum blame_kind {
-	BLAME_NAMED,  /* a class, a function, a command */
+	BLAME_NAMED,  /* a class, a function, a command, what was waited for */
 	BLAME_MODULE, /* functions of a program or library that may have been renamed or inlined */
 	BLAME_OTHERS, /* all that are too small for a row */
 	BLAME_SHORT,  /* processes too short to be sampled */
 	BLAME_UNSAMPLED, /* user time without samples */
 	BLAME_KERNEL,
+	BLAME_ON_CPU, /* BLAME_TIME: the threads did not wait */
+	BLAME_READY,  /* they were ready, but others had the cores */
+	BLAME_UNSEEN, /* they waited, and nothing is known of it */
 	BLAME_KINDS
 };
 
@@ -43,6 +49,7 @@ struct blame_part {
 	uint64_t sum;                     /* of level, kind, name and module */
 	const char *name;                 /* of kinds without one: what they are */
 	const char *module;               /* BLAME_FUNCTION: without its version; or "" */
+	bool follows;                     /* a wait for a child or thread: as long as that takes */
 	double *value;                    /* [runs] seconds; 0: none were seen */
 	double samples[BLAME_SIDES];      /* about as many */
 	struct compared result;           /* low and high NAN: no spread is known */
@@ -54,10 +61,10 @@ struct blame_part {
 struct blame_run {
 	int side;         /* 0: A, 1: B */
 	int64_t at;       /* when it began; 0: not known */
-	double whole_s;   /* CPU time: what was sampled, if the exact time is not known */
+	double whole_s;   /* of CPU time what was sampled, if the exact time is not known */
 	bool exact;       /* whole_s is the kernel's */
 	double sampled_s; /* of it */
-	double period_s;  /* CPU time of a sample */
+	double period_s;  /* of a sample, or of a look */
 	double period_ns; /* that was asked for; NAN: not known */
 };
 
@@ -69,8 +76,9 @@ struct blame_module {
 };
 
 struct blame {
-	struct blame_run *run;                          /* [nruns], those with stacks */
-	uint32_t nruns, runs_cap, without[BLAME_SIDES]; /* runs without stacks */
+	enum blame_subject subject;
+	struct blame_run *run;                          /* [nruns], those with stacks or waits */
+	uint32_t nruns, runs_cap, without[BLAME_SIDES]; /* runs without */
 	struct blame_part *part; /* once judged: by level, most seconds first, unnamed last */
 	uint32_t nparts, parts_cap;
 	struct blame_module *module;
@@ -87,7 +95,17 @@ struct blame {
 
 void blame_free(struct blame *b);
 
-/* code NULL, or without stacks: the run is counted as one without. */
+/* How a subject is spoken of. */
+struct blame_words {
+	const char *of, *whole;                /* "CPU", "all CPU time" */
+	const char *nothing, *lacked, *option; /* "no code", "stacks", "--stacks" */
+	const char *head[BLAME_LEVELS], *others[BLAME_LEVELS]; /* NULL: it has no such level */
+	const char *alike;         /* no part differs for certain */
+	enum blame_level order[3]; /* that of the first level with a blamed part is told */
+};
+extern const struct blame_words blame_words[BLAME_SUBJECTS];
+
+/* Without stacks, or waits, the run is counted as one without. */
 void blame_add(struct blame *b, int side, const struct run *r, const struct summary *s);
 /* What that is made of: a run, its parts, its programs and libraries. Parts of one name add up. */
 void blame_add_run(struct blame *b, const struct blame_run *run);
@@ -101,7 +119,7 @@ int blame_judge(struct blame *b);
 struct blame_part *blame_find(struct blame *b, enum blame_level level, enum blame_kind kind,
 			      const char *name, const char *module);
 
-/* Neither side has stacks: then nothing is said. */
+/* Neither side has stacks, or waits: then nothing is said. */
 bool blame_is_empty(const struct blame *b);
 /* "+7.3 % [6.1, 8.4] CPU: deflate +6.1 points (libz 1.2.13 -> 1.3.1); kernel +0.9 points", or why
  * nothing is blamed. Not escaped. */
@@ -112,7 +130,7 @@ bool blame_module_words(struct bytes *out, const struct blame *b, const char *mo
 double blame_points(const struct blame *b, double seconds);
 void blame_text(struct bytes *out, const struct blame *b, bool all);
 void blame_markdown(struct bytes *out, const struct blame *b);
-/* An object; null: neither side has stacks. */
+/* An object; null: neither side has stacks, or waits. */
 void blame_json(struct json *j, const struct blame *b);
 
 extern const char *const blame_level_names[BLAME_LEVELS];

@@ -187,13 +187,11 @@ static double size_of(const struct blame *b, const struct blame_part *p)
 /* Those that are too small, or too many, are in the level's row of others. */
 static void merge_small(struct blame *b, enum blame_level level, double least)
 {
+	const char *name = blame_words[b->subject].others[level];
 	struct blame_part *others = NULL;
-	const char *name = level == BLAME_FUNCTION ? "other functions"
-			   : level == BLAME_CLASS  ? "other classes"
-						   : "other commands";
 	uint32_t shown = 0;
 
-	for (uint32_t i = 0; i < b->nparts && !b->failed; i++) {
+	for (uint32_t i = 0; i < b->nparts && name && !b->failed; i++) {
 		const struct blame_part *p = &b->part[i];
 
 		if (p->level != level || p->kind != BLAME_NAMED)
@@ -372,21 +370,23 @@ static uint32_t runs_of(const struct blame *b, int side)
 
 static void refuse_rates(struct blame *b)
 {
+	const struct blame_words *w = &blame_words[b->subject];
 	double first = b->run[0].period_ns;
 
 	for (uint32_t i = 1; i < b->nruns && !b->refused.len; i++) {
 		double other = b->run[i].period_ns;
 
 		if (isnan(first) != isnan(other))
-			bytes_puts(&b->refused,
-				   "no code is blamed, since the stacks of some runs were "
-				   "recorded by another program: record all runs with --stacks");
+			bytes_printf(&b->refused,
+				     "%s is blamed, since the %s of some runs were recorded by "
+				     "another program: record all runs with %s",
+				     w->nothing, w->lacked, w->option);
 		else if (fabs(first - other) > rates_alike * first)
 			bytes_printf(&b->refused,
-				     "no code is blamed, since stacks were sampled %.0f times a "
-				     "second in some runs and %.0f times in others: record all "
-				     "with the same --stacks=N",
-				     1e9 / first, 1e9 / other);
+				     "%s is blamed, since %s were sampled %.0f times a second in "
+				     "some runs and %.0f times in others: record all with the "
+				     "same %s=N",
+				     w->nothing, w->lacked, 1e9 / first, 1e9 / other, w->option);
 		else if (b->run[0].exact != b->run[i].exact)
 			bytes_puts(&b->refused,
 				   "no code is blamed, since the exact CPU time of some runs is "
@@ -396,13 +396,15 @@ static void refuse_rates(struct blame *b)
 
 static void refuse(struct blame *b)
 {
+	const struct blame_words *w = &blame_words[b->subject];
+
 	for (int side = 0; side < BLAME_SIDES && !b->refused.len; side++)
 		if (!runs_of(b, side))
 			bytes_printf(
 				&b->refused,
-				"no code is blamed, since the runs of %s have no stacks: record "
-				"both sides with --stacks",
-				side ? "B" : "A");
+				"%s is blamed, since the runs of %s have no %s: record both sides "
+				"with %s",
+				w->nothing, side ? "B" : "A", w->lacked, w->option);
 	if (!b->refused.len)
 		refuse_rates(b);
 }
@@ -411,9 +413,10 @@ static void say_without(struct blame *b)
 {
 	for (int side = 0; side < BLAME_SIDES; side++)
 		if (b->without[side])
-			bytes_printf(&b->note, "%u run%s of %s without stacks %s left out. ",
+			bytes_printf(&b->note, "%u run%s of %s without %s %s left out. ",
 				     b->without[side], b->without[side] == 1 ? "" : "s",
-				     side ? "B" : "A", b->without[side] == 1 ? "is" : "are");
+				     side ? "B" : "A", blame_words[b->subject].lacked,
+				     b->without[side] == 1 ? "is" : "are");
 }
 
 /* ---- parts ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blame_text.c - where the difference in CPU time lies: a sentence, tables for a terminal of 80
- * columns and for Markdown, and JSON. */
+/* blame_text.c - where the difference lies: a sentence, tables for a terminal of 80 columns and for
+ * Markdown, and JSON. */
 #include "base/text/escape.h"
 #include "base/text/json.h"
 #include "report/cell.h"
@@ -89,11 +89,14 @@ static void put_blamed(struct bytes *out, const struct blame *b, const struct bl
 	bytes_free(&words);
 }
 
-/* Whether p differs more than q, or as much and is before it. */
+/* Whether p differs more than q, or as much and is before it. What only follows from others comes
+ * after them. */
 static bool is_before(const struct blame_part *p, const struct blame_part *q)
 {
 	double size = fabs(p->result.difference), other = fabs(q->result.difference);
 
+	if (p->follows != q->follows)
+		return q->follows;
 	return size > other || (size >= other && p < q);
 }
 
@@ -136,10 +139,12 @@ static void put_parts(struct bytes *out, const struct blame *b, enum blame_level
 
 static void put_single(struct bytes *out, const struct blame *b)
 {
-	const struct blame_part *p = next_of(b, BLAME_FUNCTION, false, NULL);
+	const struct blame_words *w = &blame_words[b->subject];
+	const struct blame_part *p = next_of(b, w->order[0], false, NULL);
 
-	bytes_puts(out,
-		   "of single runs, which do not show how much runs vary, so no code is blamed");
+	bytes_printf(out,
+		     "of single runs, which do not show how much runs vary, so %s is blamed",
+		     w->nothing);
 	if (!p)
 		return;
 	bytes_puts(out, "; the largest part is ");
@@ -148,6 +153,9 @@ static void put_single(struct bytes *out, const struct blame *b)
 
 void blame_sentence(struct bytes *out, const struct blame *b)
 {
+	const struct blame_words *w = &blame_words[b->subject];
+	unsigned at = 0;
+
 	if (!b->judged) {
 		bytes_put(out, b->refused.data, b->refused.len);
 		return;
@@ -156,17 +164,15 @@ void blame_sentence(struct bytes *out, const struct blame *b)
 	if (!isnan(b->whole.low))
 		bytes_printf(out, " [%.1f, %.1f]", blame_points(b, b->whole.low),
 			     blame_points(b, b->whole.high));
-	bytes_puts(out, " CPU: ");
+	bytes_printf(out, " %s: ", w->of);
+	while (at < 3 && !any_blamed(b, w->order[at]))
+		at++;
 	if (isnan(b->whole.low))
 		put_single(out, b);
-	else if (any_blamed(b, BLAME_FUNCTION))
-		put_parts(out, b, BLAME_FUNCTION);
-	else if (any_blamed(b, BLAME_CLASS))
-		put_parts(out, b, BLAME_CLASS);
-	else if (any_blamed(b, BLAME_COMMAND))
-		put_parts(out, b, BLAME_COMMAND);
+	else if (at < 3)
+		put_parts(out, b, w->order[at]);
 	else
-		bytes_puts(out, "no function, kind of code or command differs for certain");
+		bytes_puts(out, w->alike);
 }
 
 /* ---- tables ---- */
@@ -290,7 +296,7 @@ static void put_whole(struct bytes *out, const struct blame *b, put_line *put)
 {
 	struct line l = { b->whole.a, b->whole.b, b->whole.low, b->whole.high, false };
 
-	put(out, b, &l, "all CPU time");
+	put(out, b, &l, blame_words[b->subject].whole);
 }
 
 static void put_legend(struct bytes *out, const struct blame *b)
@@ -311,7 +317,7 @@ void blame_text(struct bytes *out, const struct blame *b, bool all)
 		if (!is_shown(b, (enum blame_level)level))
 			continue;
 		bytes_printf(out, "\n  %9s %9s %7s %-14s by %s\n", "A", "B", "points", "interval",
-			     level == BLAME_CLASS ? "kind of code" : blame_level_names[level]);
+			     blame_words[b->subject].head[level]);
 		put_level(out, b, (enum blame_level)level, all, text_line);
 		put_whole(out, b, text_line);
 	}
@@ -323,14 +329,15 @@ void blame_markdown(struct bytes *out, const struct blame *b)
 {
 	if (!b->judged)
 		return;
-	bytes_puts(out, "\n<details><summary>Where the difference in CPU time lies</summary>\n");
+	bytes_printf(out, "\n<details><summary>Where the difference in %s lies</summary>\n",
+		     b->subject == BLAME_CPU ? "CPU time" : blame_words[b->subject].of);
 	for (int level = 0; level < BLAME_LEVELS; level++) {
 		if (!is_shown(b, (enum blame_level)level))
 			continue;
 		bytes_printf(out,
 			     "\n| %s | A | B | points | interval |\n"
 			     "|---|--:|--:|--:|:-:|\n",
-			     level == BLAME_CLASS ? "kind of code" : blame_level_names[level]);
+			     blame_words[b->subject].head[level]);
 		put_level(out, b, (enum blame_level)level, false, markdown_line);
 		put_whole(out, b, markdown_line);
 	}
@@ -343,6 +350,8 @@ static const char *const kinds[] = {
 	[BLAME_NAMED] = "named",           [BLAME_MODULE] = "renamed or inlined",
 	[BLAME_OTHERS] = "others",         [BLAME_SHORT] = "too short to be sampled",
 	[BLAME_UNSAMPLED] = "not sampled", [BLAME_KERNEL] = "kernel",
+	[BLAME_ON_CPU] = "on a CPU",       [BLAME_READY] = "ready",
+	[BLAME_UNSEEN] = "unseen",
 };
 _Static_assert(sizeof kinds / sizeof kinds[0] == BLAME_KINDS, "a name each");
 
@@ -443,7 +452,8 @@ void blame_json(struct json *j, const struct blame *b)
 		json_null(j);
 	}
 	for (int level = 0; level < BLAME_LEVELS; level++)
-		json_level(j, b, (enum blame_level)level);
+		if (blame_words[b->subject].head[level])
+			json_level(j, b, (enum blame_level)level);
 	json_object_end(j);
 	bytes_free(&sentence);
 }

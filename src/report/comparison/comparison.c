@@ -80,7 +80,8 @@ void comparison_free(struct comparison *x)
 	free(x->run);
 	free(x->fact);
 	free(x->said);
-	blame_free(&x->blame);
+	for (int i = 0; i < BLAME_SUBJECTS; i++)
+		blame_free(&x->blame[i]);
 	pool_free(&x->pool);
 	*x = (struct comparison){ 0 };
 }
@@ -246,11 +247,13 @@ int comparison_add_run(struct comparison *x, enum comparison_group group, const 
 	add_leading(x, s, x->nruns);
 	add_means(x, s, x->nruns);
 	add_conditions(x, s, x->nruns);
-	if (group != GROUP_HISTORY) {
+	if (group != GROUP_HISTORY)
 		comparison_say(x, r, group);
-		blame_add(&x->blame, group == GROUP_B, r, s);
+	for (int i = 0; i < BLAME_SUBJECTS && group != GROUP_HISTORY; i++) {
+		x->blame[i].subject = (enum blame_subject)i;
+		blame_add(&x->blame[i], group == GROUP_B, r, s);
+		x->failed |= x->blame[i].failed;
 	}
-	x->failed |= x->blame.failed;
 	x->n[group]++;
 	x->nruns++;
 	return x->failed ? -ENOMEM : 0;
@@ -571,8 +574,10 @@ int comparison_judge(struct comparison *x)
 	int64_t *at = calloc(x->nruns + 1u, sizeof *at);
 
 	x->failed |= !value || !at || comparison_facts(x);
-	x->blame.independent = x->independent;
-	x->failed |= blame_judge(&x->blame) != 0;
+	for (int i = 0; i < BLAME_SUBJECTS; i++) {
+		x->blame[i].independent = x->independent;
+		x->failed |= blame_judge(&x->blame[i]) != 0;
+	}
 	mark_unlike(x);
 	for (uint32_t i = 0; !x->failed && i < x->nfigures; i++) {
 		struct comparison_figure *f = &x->figure[i];

@@ -90,7 +90,7 @@ struct comparison {
 	uint32_t nfacts;
 	struct said *said; /* facts as they were said, until it is judged */
 	uint32_t nsaid, said_cap;
-	struct blame blame; /* where the difference in CPU time lies */
+	struct blame blame[BLAME_SUBJECTS]; /* where the difference lies */
 	double margin, level;
 	bool any_name;                /* conditions may ask for figures that no summary has */
 	bool independent;             /* the order of the runs is not looked at */

@@ -151,7 +151,9 @@ void comparison_json(struct bytes *b, const struct comparison *x)
 	}
 	json_array_end(&j);
 	json_key(&j, "blame");
-	blame_json(&j, &x->blame);
+	blame_json(&j, &x->blame[BLAME_CPU]);
+	json_key(&j, "blame_time");
+	blame_json(&j, &x->blame[BLAME_TIME]);
 	json_object_end(&j);
 	bytes_puts(b, "\n");
 	b->failed |= sentence.failed || advice.failed;
@@ -178,21 +180,29 @@ static void text(struct bytes *b, const char *hostile)
 	escape_markdown(b, shown);
 }
 
-static void sentence(struct bytes *b, void (*make)(struct bytes *b, const struct comparison *x),
-		     const struct comparison *x)
+/* Takes the text. */
+static void said(struct bytes *b, struct bytes *text)
 {
-	struct bytes said = { 0 }, safe = { 0 };
+	struct bytes safe = { 0 };
 
-	make(&said, x);
-	bytes_u8(&said, '\0');
-	if (!said.failed)
-		escape_terminal(&safe, (const char *)said.data);
+	bytes_u8(text, '\0');
+	if (!text->failed)
+		escape_terminal(&safe, (const char *)text->data);
 	bytes_u8(&safe, '\0');
 	if (!safe.failed)
 		escape_markdown(b, (const char *)safe.data);
-	b->failed |= said.failed || safe.failed;
-	bytes_free(&said);
+	b->failed |= text->failed || safe.failed;
+	bytes_free(text);
 	bytes_free(&safe);
+}
+
+static void sentence(struct bytes *b, void (*make)(struct bytes *b, const struct comparison *x),
+		     const struct comparison *x)
+{
+	struct bytes text = { 0 };
+
+	make(&text, x);
+	said(b, &text);
 }
 
 static void row(struct bytes *b, const char *name, const char *word,
@@ -276,26 +286,20 @@ static void facts(struct bytes *b, const struct comparison *x)
 	bytes_puts(b, "\n</details>\n\n");
 }
 
-static void blamed(struct bytes *b, const struct comparison *x)
+static void blame(struct bytes *b, const struct blame *x)
 {
-	blame_sentence(b, &x->blame);
-}
+	struct bytes sentence = { 0 }, note = { 0 };
 
-static void blame_note(struct bytes *b, const struct comparison *x)
-{
-	bytes_put(b, x->blame.note.data, x->blame.note.len);
-}
-
-static void blame(struct bytes *b, const struct comparison *x)
-{
-	if (blame_is_empty(&x->blame))
+	if (blame_is_empty(x))
 		return;
+	blame_sentence(&sentence, x);
+	bytes_put(&note, x->note.data, x->note.len);
 	bytes_puts(b, "\n");
-	sentence(b, blamed, x);
+	said(b, &sentence);
 	bytes_puts(b, ". ");
-	sentence(b, blame_note, x);
+	said(b, &note);
 	bytes_puts(b, "\n");
-	blame_markdown(b, &x->blame);
+	blame_markdown(b, x);
 }
 
 void comparison_markdown(struct bytes *b, const struct comparison *x)
@@ -312,6 +316,7 @@ void comparison_markdown(struct bytes *b, const struct comparison *x)
 	bytes_puts(b, "\n\n");
 	facts(b, x);
 	gate(b, x);
-	blame(b, x);
+	for (int i = 0; i < BLAME_SUBJECTS; i++)
+		blame(b, &x->blame[i]);
 	figures(b, x);
 }

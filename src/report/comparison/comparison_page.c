@@ -254,23 +254,34 @@ static const char style[] =
 	".key .a{stroke:var(--a)}.key .b{stroke:var(--b);stroke-dasharray:5 3}"
 	"@media print{.panel{break-inside:avoid}}";
 
+/* Takes the text. */
+static void said(struct bytes *b, struct bytes *text)
+{
+	bytes_u8(text, '\0');
+	if (!text->failed)
+		html_text(b, (const char *)text->data);
+	b->failed |= text->failed;
+	bytes_free(text);
+}
+
 static void sentence(struct bytes *b, void (*make)(struct bytes *b, const struct comparison *x),
 		     const struct comparison *x)
 {
-	struct bytes said = { 0 };
+	struct bytes text = { 0 };
 
-	make(&said, x);
-	bytes_u8(&said, '\0');
-	if (said.failed)
-		b->failed = true;
-	else
-		html_text(b, (const char *)said.data);
-	bytes_free(&said);
+	make(&text, x);
+	said(b, &text);
 }
 
-static void blamed(struct bytes *b, const struct comparison *x)
+static void blame(struct bytes *b, const struct blame *x)
 {
-	blame_sentence(b, &x->blame);
+	struct bytes sentence = { 0 };
+
+	if (blame_is_empty(x))
+		return;
+	blame_sentence(&sentence, x);
+	bytes_puts(b, "</p>\n<p>");
+	said(b, &sentence);
 }
 
 static void head(struct bytes *b, const struct comparison *x, const char *nonce)
@@ -287,10 +298,8 @@ static void head(struct bytes *b, const struct comparison *x, const char *nonce)
 		     x->verdict == GATE_FAILED ? "worse" : "");
 	bytes_printf(b, "Sonde: %s</h1>\n<p>", comparison_verdict(x->verdict));
 	sentence(b, comparison_sentence, x);
-	if (!blame_is_empty(&x->blame)) {
-		bytes_puts(b, "</p>\n<p>");
-		sentence(b, blamed, x);
-	}
+	for (int i = 0; i < BLAME_SUBJECTS; i++)
+		blame(b, &x->blame[i]);
 	bytes_puts(b, "</p>\n<p class=\"soft\">");
 	sentence(b, comparison_advice, x);
 	bytes_puts(b, "</p>\n");

@@ -405,17 +405,17 @@ static void others(struct bytes *b, const struct comparison *x, bool all)
 			     all || told == different ? "" : "; --all shows all");
 }
 
-static void blame(struct bytes *b, const struct comparison *x, bool all)
+static void blame(struct bytes *b, const struct blame *x, bool all)
 {
 	struct bytes said = { 0 };
 
-	if (blame_is_empty(&x->blame))
+	if (blame_is_empty(x))
 		return;
 	bytes_puts(b, "\n");
-	blame_sentence(&said, &x->blame);
+	blame_sentence(&said, x);
 	sentence_line(b, &said);
-	blame_text(b, &x->blame, all);
-	sentence_line(b, &x->blame.note);
+	blame_text(b, x, all);
+	sentence_line(b, &x->note);
 	b->failed |= said.failed;
 	bytes_free(&said);
 }
@@ -460,7 +460,8 @@ void comparison_text(struct bytes *b, const struct comparison *x, bool all)
 	bytes_printf(b, "same: by less than %.3g %% or the floors (%s)\n", 100 * x->margin,
 		     x->nfloors ? "--floor" : "10 ms, 1 MiB, 1 J");
 	others(b, x, all);
-	blame(b, x, all);
+	for (int i = 0; i < BLAME_SUBJECTS; i++)
+		blame(b, &x->blame[i], all);
 	conditions(b, x);
 	bytes_printf(b, "\n%s", comparison_verdict(x->verdict));
 	if (x->nconditions > 1)

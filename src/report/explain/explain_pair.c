@@ -112,18 +112,18 @@ static void add_figures(struct explain *x)
 	}
 }
 
-/* ---- code ---- */
+/* ---- code and waits ---- */
 
-/* The parts of the level that `blame_sentence` speaks of: functions, where any is blamed. */
+/* The parts of the level that `blame_sentence` speaks of: the first where any is blamed. */
 static enum blame_level level_of(const struct blame *b)
 {
-	static const enum blame_level order[] = { BLAME_FUNCTION, BLAME_CLASS, BLAME_COMMAND };
+	const enum blame_level *order = blame_words[b->subject].order;
 
-	for (size_t k = 0; k < sizeof order / sizeof order[0]; k++)
+	for (size_t k = 0; k < sizeof blame_words->order / sizeof *order; k++)
 		for (uint32_t i = 0; i < b->nparts; i++)
 			if (b->part[i].level == order[k] && b->part[i].blamed)
 				return order[k];
-	return BLAME_FUNCTION;
+	return order[0];
 }
 
 /* Blamed parts, largest first; of none, the largest. */
@@ -154,7 +154,8 @@ static void put_parts(struct explain_finding *f, const struct blame *b)
 			return;
 		taken[at] = true;
 		number = explain_number(f, most->name, UNIT_SECONDS, most->result.difference,
-					"compare:/blame/%s/%u/difference_seconds",
+					"compare:/%s/%s/%u/difference_seconds",
+					b->subject == BLAME_CPU ? "blame" : "blame_time",
 					blame_level_names[level], place);
 		if (!number)
 			return;
@@ -163,14 +164,17 @@ static void put_parts(struct explain_finding *f, const struct blame *b)
 	}
 }
 
-static void add_blame(struct explain *x)
+static void add_blame(struct explain *x, const struct blame *b)
 {
-	const struct blame *b = &x->comparison->blame;
+	bool of_code = b->subject == BLAME_CPU, certain = false;
 	struct explain_finding *f;
 	struct bytes sentence = { 0 };
-	bool certain = false;
 
-	if (!(f = explain_add(x, EXPLAIN_WHERE, "blame")))
+	/* Waits are not recorded unless they are asked for. */
+	if (!of_code && blame_is_empty(b))
+		return;
+	f = explain_add(x, of_code ? EXPLAIN_WHERE : EXPLAIN_WAIT, of_code ? "blame" : "waits");
+	if (!f)
 		return;
 	for (uint32_t i = 0; i < b->nparts; i++)
 		certain |= b->judged && b->part[i].blamed;
@@ -222,7 +226,8 @@ int explain_pair(struct explain *x, const struct comparison *c, const char *a, c
 		return -ENOMEM;
 	add_gate(x);
 	add_figures(x);
-	add_blame(x);
+	for (int i = 0; i < BLAME_SUBJECTS; i++)
+		add_blame(x, &c->blame[i]);
 	add_facts(x);
 	explain_rank(x);
 	return 0;
