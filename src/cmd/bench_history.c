@@ -9,6 +9,7 @@
 #include "output/drawfile.h"
 #include "trial/benchask.h"
 #include "trial/benchprint.h"
+#include "trial/evidence.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -54,6 +55,9 @@ static const struct example examples[] = {
 	{ "bench history PiMatmul -c elapsed -w device=cpu --plot elapsed.svg", "drawn, too" },
 };
 
+/* So many recordings are read on each side of a change. */
+enum { BLAMED_RUNS = 10 };
+
 struct answer {
 	const struct history_question *o;
 	struct campaign c;
@@ -94,6 +98,21 @@ static void facts_text(struct bytes *b, const struct comparison *x)
 		bytes_printf(b, "    and %u more; --json has them\n", x->nfacts - FACTS_SHOWN);
 }
 
+static void blame_text_line(struct bytes *b, const struct blame *x)
+{
+	struct bytes said = { 0 };
+
+	if (blame_is_empty(x))
+		return;
+	blame_sentence(&said, x);
+	bytes_u8(&said, 0);
+	bytes_puts(b, "    ");
+	if (!said.failed)
+		escape_terminal(b, (const char *)said.data);
+	bytes_puts(b, "\n");
+	bytes_free(&said);
+}
+
 static void change_text(struct bytes *b, const struct answer *a, const struct series *s, uint32_t i)
 {
 	const struct change *x = &s->changes.change[i];
@@ -116,6 +135,8 @@ static void change_text(struct bytes *b, const struct answer *a, const struct se
 		bytes_printf(b, " (95 %% interval %+.1f to %+.1f %%)", x->difference_low * level,
 			     x->difference_high * level);
 	bytes_printf(b, ", p %s %.3g\n", x->p <= 0.001 ? "<=" : "=", x->p);
+	for (int k = 0; k < BLAME_SUBJECTS; k++)
+		blame_text_line(b, &s->difference[i].blame[k]);
 	facts_text(b, &s->difference[i]);
 }
 
@@ -213,6 +234,10 @@ static void change_json(struct json *j, const struct answer *a, const struct ser
 	for (uint32_t k = 0; k < d->nfacts; k++)
 		fact_json(j, &d->fact[k]);
 	json_array_end(j);
+	json_key(j, "blame");
+	blame_json(j, &d->blame[BLAME_CPU]);
+	json_key(j, "blame_time");
+	blame_json(j, &d->blame[BLAME_TIME]);
 	json_object_end(j);
 }
 
@@ -324,6 +349,40 @@ static int plot(const struct answer *a, struct err *e)
 	return rc;
 }
 
+/* ---- which code and which waits ---- */
+
+/* Of trials that surely are before the change, or after it, those next to it. */
+static int blame_change(const struct campaign *c, struct series *s, uint32_t i)
+{
+	const struct change *x = &s->changes.change[i];
+	uint32_t first = i ? x[-1].high : 0, end = i + 1 < s->changes.n ? x[1].low : s->n;
+	struct blame *b = s->difference[i].blame;
+	int rc = 0;
+
+	if (x->low > first + BLAMED_RUNS)
+		first = x->low - BLAMED_RUNS;
+	if (end > x->high + BLAMED_RUNS)
+		end = x->high + BLAMED_RUNS;
+	for (int k = 0; k < BLAME_SUBJECTS; k++)
+		b[k].subject = (enum blame_subject)k;
+	for (uint32_t at = first; at < x->low; at++)
+		evidence_blame(b, 0, c->g.row[s->trial[at]].path);
+	for (uint32_t at = x->high; at < end; at++)
+		evidence_blame(b, 1, c->g.row[s->trial[at]].path);
+	for (int k = 0; k < BLAME_SUBJECTS && !rc; k++)
+		rc = blame_judge(&b[k]);
+	return rc;
+}
+
+static int blame_changes(const struct campaign *c, struct series *s, struct err *e)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < s->changes.n && !rc; i++)
+		rc = blame_change(c, s, i);
+	return rc ? err_set(e, rc, "out of memory for the code of trials") : 0;
+}
+
 /* ---- the command ---- */
 
 static int parse_by(const char *list, unsigned *by, struct err *e)
@@ -364,8 +423,11 @@ static int find(struct answer *a, int noperands, char **operands, struct err *e)
 	a->series = calloc(a->groups.n + 1u, sizeof *a->series);
 	if (!a->series)
 		return err_set(e, -ENOMEM, "out of memory for the series");
-	for (uint32_t i = 0; i < a->groups.n && !rc; i++)
+	for (uint32_t i = 0; i < a->groups.n && !rc; i++) {
 		rc = series_make(&a->series[i], &a->c, &a->groups.group[i], a->figure, e);
+		if (!rc)
+			rc = blame_changes(&a->c, &a->series[i], e);
+	}
 	return rc || !a->o->plot ? rc : plot(a, e);
 }
 

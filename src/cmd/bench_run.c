@@ -24,7 +24,7 @@
 enum { TRIALS_MAX = 100000, WARMUPS_MAX = 1000 };
 
 struct run_options {
-	struct recording_options recording; /* its rows are not offered; the defaults are taken */
+	struct recording_options recording; /* of most rows, which are not offered, the defaults */
 	int64_t repeat, warmup, limit_ns, jobs;
 	struct option_list environment, models, tags;
 	const char *store, *output, *note;
@@ -79,6 +79,8 @@ static const struct option rows[] = {
 	  .max = 3600 * NS_PER_S,
 	  .help = "Time between samples of each trial's recording.",
 	  OPTION_OFFSET(struct run_options, recording.interval_ns) },
+	STACKS_OPTION(struct run_options, recording.stacks),
+	WAITS_OPTION(struct run_options, recording.waits),
 	{ .name = "output",
 	  .letter = 'o',
 	  .type = ARG_TEXT,
@@ -261,6 +263,8 @@ static int prepare(struct bench_run *x, struct err *e)
 		rc = trial_run_defaults(&x->run.recording, x->o->recording.interval_ns, e);
 	if (rc)
 		return rc == -ENOMEM ? rc : -EINVAL;
+	x->run.recording.stacks = x->o->recording.stacks;
+	x->run.recording.waits = x->o->recording.waits;
 	if (!recording_plan(&plan, &x->run.recording))
 		return err_set(e, -EINVAL, "the trials cannot be recorded");
 	snprintf(x->uid, sizeof x->uid, "%s", plan.run_id);

@@ -29,6 +29,13 @@ struct recording_options {
 		  "second in all, within --max-overhead. HZ: all, so often per second of CPU time; " \
 		  "auto, or --stacks alone: 99, and less with more than two cores.", \
 	  OPTION_OFFSET(type_, member_) }
+#define WAITS_OPTION(type_, member_) \
+	{ .name = "waits", .type = ARG_TEXT, .value = "auto|off|HZ", .fallback = "off", .bare = "auto", \
+	  .help = "Look at the job's threads, to record how long they were on a CPU, were ready " \
+		  "while others had it, and waited, for what and in which functions: HZ times per " \
+		  "second, less often if that would take more than 0.5% of a core. auto, or " \
+		  "--waits alone: 10.", \
+	  OPTION_OFFSET(type_, member_) }
 /* clang-format on */
 
 /* Rows for a command whose options struct begins with struct recording_options. */
@@ -126,12 +133,7 @@ struct recording_options {
 	  .help = "Record the programs, libraries and source files of stacks, and what was " \
 		  "waited for, without their directories.", \
 	  OPTION_OFFSET(struct recording_options, no_paths) }, \
-	{ .name = "waits", .type = ARG_TEXT, .value = "auto|off|HZ", .fallback = "off", .bare = "auto", \
-	  .help = "Look at the job's threads, to record how long they were on a CPU, were ready " \
-		  "while others had it, and waited, for what and in which functions: HZ times per " \
-		  "second, less often if that would take more than 0.5% of a core. auto, or " \
-		  "--waits alone: 10.", \
-	  OPTION_OFFSET(struct recording_options, waits) }, \
+	WAITS_OPTION(struct recording_options, waits), \
 	{ .name = "events", .type = ARG_TEXT, .value = "FILE", \
 	  .help = "Read more groups of perf events from FILE. They replace built-in groups of " \
 		  "the same name.", \

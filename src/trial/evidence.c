@@ -6,6 +6,7 @@
 #include "base/text/jsontree.h"
 #include "core/glob.h"
 #include "recording/join.h"
+#include "report/comparison/blame.h"
 #include "report/summary/past.h"
 #include "trial/scripted.h"
 
@@ -158,6 +159,24 @@ void evidence_free(struct evidence *v)
 	bench_facts_free(&v->facts);
 	history_free(&v->past);
 	bytes_free(&v->counters);
+}
+
+void evidence_blame(struct blame *b, int side, const char *path)
+{
+	struct summary s = { 0 };
+	struct run *r = NULL;
+	struct err e;
+
+	bool known = path && !run_open(&r, path, &e) &&
+		     !summary_make_as(&s, r, &(struct summary_wish){ 0 }, &e);
+
+	for (int i = 0; i < BLAME_SUBJECTS; i++)
+		if (known)
+			blame_add(&b[i], side, r, &s);
+		else
+			b[i].without[side]++;
+	summary_free(&s);
+	run_close(r);
 }
 
 /* Which interpreter runs a script, and with which packages. */

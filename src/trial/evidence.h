@@ -22,6 +22,8 @@ const char *software_script(const char *program, char *const *words);
 void software_find(struct bench_facts *f, const char *script,
 		   const struct option_list *environment);
 
+struct blame;
+
 struct evidence {
 	struct bench_facts facts;
 	struct history past; /* the run, for the history */
@@ -33,5 +35,9 @@ struct evidence {
  * no evidence, and the trial stays as it was. Free in either case. */
 int evidence_read(struct evidence *v, struct trial *t, const char *path, struct err *e);
 void evidence_free(struct evidence *v);
+
+/* The code and the waits of the recording at path, to b[BLAME_SUBJECTS]; without one, or NULL, the
+ * trial is counted as one without. */
+void evidence_blame(struct blame *b, int side, const char *path);
 
 #endif

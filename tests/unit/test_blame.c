@@ -234,13 +234,13 @@ static void test_what_follows_is_named_last(void **state)
 
 		blame_add_run(&b, &(struct blame_run){ .side = i % 2,
 						       .at = 1000 + i,
-						       .whole_s = 2 * (later + noise) + 0.01,
+						       .whole_s = 2.1 * (later + noise),
 						       .exact = true,
 						       .sampled_s = 4,
 						       .period_s = 0.1,
 						       .period_ns = 1e8 });
 		blame_put(&b, BLAME_OBJECT, BLAME_NAMED, "waits for a child", "",
-			  later + noise + 0.01);
+			  1.1 * (later + noise));
 		blame_find(&b, BLAME_OBJECT, BLAME_NAMED, "waits for a child", "")->follows = true;
 		blame_put(&b, BLAME_OBJECT, BLAME_NAMED, "waits for storage", "", later + noise);
 	}

@@ -309,8 +309,8 @@ static void without_addresses(const char *text, char *out, size_t size)
 	size_t n = 0;
 
 	while (*text && n + 1 < size) {
-		size_t address = !strncmp(text, "at 0x", 5) ? 5 + strspn(text + 5, "0123456789abcdef")
-							    : 0;
+		size_t address =
+			!strncmp(text, "at 0x", 5) ? 5 + strspn(text + 5, "0123456789abcdef") : 0;
 
 		if (!address) {
 			out[n++] = *text++;
@@ -386,12 +386,11 @@ static bool add_waits(struct blame *b, int side, const struct run *r, const stru
 	for (int level = 0; level < BLAME_LEVELS; level++) {
 		if (!blame_words[BLAME_TIME].head[level])
 			continue;
-		blame_put(b, (enum blame_level)level, BLAME_ON_CPU, "on a CPU", "",
-			  w->time.on_cpu);
-		blame_put(b, (enum blame_level)level, BLAME_READY, "ready, but others had the cores",
-			  "", w->time.ready);
-		blame_put(b, (enum blame_level)level, BLAME_UNSEEN, "waited, not known for what", "",
-			  w->time.unseen + w->time.forbidden);
+		blame_put(b, (enum blame_level)level, BLAME_ON_CPU, "on a CPU", "", w->time.on_cpu);
+		blame_put(b, (enum blame_level)level, BLAME_READY,
+			  "ready, but others had the cores", "", w->time.ready);
+		blame_put(b, (enum blame_level)level, BLAME_UNSEEN, "waited, not known for what",
+			  "", w->time.unseen + w->time.forbidden);
 	}
 	return true;
 }

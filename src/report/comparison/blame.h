@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * blame.h - where the difference of two groups of runs lies. In CPU time: seconds a run of each kind
- * of code, function and command on both sides, from recordings with stacks. In the time of threads:
- * what they waited for, in which function, from recordings with waits.
+ * blame.h - where the difference of two groups of runs lies. In CPU time: seconds a run of each
+ * kind of code, function and command on both sides, from recordings with stacks. In the time of
+ * threads: what they waited for, in which function, from recordings with waits.
  *
  * The parts of a level add up to the whole difference: what no part has is in one named row. A part
  * is blamed when its interval, corrected for the number of parts of all levels, is on one side of
@@ -97,10 +97,10 @@ void blame_free(struct blame *b);
 
 /* How a subject is spoken of. */
 struct blame_words {
-	const char *of, *whole;                /* "CPU", "all CPU time" */
-	const char *nothing, *lacked, *option; /* "no code", "stacks", "--stacks" */
+	const char *of, *whole;                                /* "CPU", "all CPU time" */
+	const char *nothing, *lacked, *option;                 /* "no code", "stacks", "--stacks" */
 	const char *head[BLAME_LEVELS], *others[BLAME_LEVELS]; /* NULL: it has no such level */
-	const char *alike;         /* no part differs for certain */
+	const char *alike;                                     /* no part differs for certain */
 	enum blame_level order[3]; /* that of the first level with a blamed part is told */
 };
 extern const struct blame_words blame_words[BLAME_SUBJECTS];

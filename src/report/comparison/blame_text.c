@@ -142,8 +142,7 @@ static void put_single(struct bytes *out, const struct blame *b)
 	const struct blame_words *w = &blame_words[b->subject];
 	const struct blame_part *p = next_of(b, w->order[0], false, NULL);
 
-	bytes_printf(out,
-		     "of single runs, which do not show how much runs vary, so %s is blamed",
+	bytes_printf(out, "of single runs, which do not show how much runs vary, so %s is blamed",
 		     w->nothing);
 	if (!p)
 		return;
