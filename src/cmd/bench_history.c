@@ -363,8 +363,6 @@ static int blame_change(const struct campaign *c, struct series *s, uint32_t i)
 		first = x->low - BLAMED_RUNS;
 	if (end > x->high + BLAMED_RUNS)
 		end = x->high + BLAMED_RUNS;
-	for (int k = 0; k < BLAME_SUBJECTS; k++)
-		b[k].subject = (enum blame_subject)k;
 	for (uint32_t at = first; at < x->low; at++)
 		evidence_blame(b, 0, c->g.row[s->trial[at]].path);
 	for (uint32_t at = x->high; at < end; at++)

@@ -170,11 +170,7 @@ void evidence_blame(struct blame *b, int side, const char *path)
 	bool known = path && !run_open(&r, path, &e) &&
 		     !summary_make_as(&s, r, &(struct summary_wish){ 0 }, &e);
 
-	for (int i = 0; i < BLAME_SUBJECTS; i++)
-		if (known)
-			blame_add(&b[i], side, r, &s);
-		else
-			b[i].without[side]++;
+	blame_add(b, side, known ? r : NULL, &s);
 	summary_free(&s);
 	run_close(r);
 }

@@ -395,10 +395,12 @@ static bool add_waits(struct blame *b, int side, const struct run *r, const stru
 	return true;
 }
 
-void blame_add(struct blame *b, int side, const struct run *r, const struct summary *s)
+void blame_add(struct blame b[BLAME_SUBJECTS], int side, const struct run *r,
+	       const struct summary *s)
 {
-	bool added = b->subject == BLAME_CPU ? add_code(b, side, r, s) : add_waits(b, side, r, s);
-
-	if (!added)
-		b->without[side]++;
+	for (int i = 0; i < BLAME_SUBJECTS; i++) {
+		b[i].subject = (enum blame_subject)i;
+		if (!r || !(i == BLAME_CPU ? add_code : add_waits)(&b[i], side, r, s))
+			b[i].without[side]++;
+	}
 }

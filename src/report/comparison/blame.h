@@ -105,8 +105,10 @@ struct blame_words {
 };
 extern const struct blame_words blame_words[BLAME_SUBJECTS];
 
-/* Without stacks, or waits, the run is counted as one without. */
-void blame_add(struct blame *b, int side, const struct run *r, const struct summary *s);
+/* The code and the waits of a run. Without stacks, or waits, it is counted as one without; so is
+ * NULL. */
+void blame_add(struct blame b[BLAME_SUBJECTS], int side, const struct run *r,
+	       const struct summary *s);
 /* What that is made of: a run, its parts, its programs and libraries. Parts of one name add up. */
 void blame_add_run(struct blame *b, const struct blame_run *run);
 void blame_put(struct blame *b, enum blame_level level, enum blame_kind kind, const char *name,

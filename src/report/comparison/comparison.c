@@ -4,7 +4,6 @@
 
 #include "base/array.h"
 #include "core/describe.h"
-#include "core/statistics/holm.h"
 #include "report/judging/variables.h"
 #include "report/summary/code.h"
 
@@ -247,12 +246,9 @@ int comparison_add_run(struct comparison *x, enum comparison_group group, const 
 	add_leading(x, s, x->nruns);
 	add_means(x, s, x->nruns);
 	add_conditions(x, s, x->nruns);
-	if (group != GROUP_HISTORY)
+	if (group != GROUP_HISTORY) {
 		comparison_say(x, r, group);
-	for (int i = 0; i < BLAME_SUBJECTS && group != GROUP_HISTORY; i++) {
-		x->blame[i].subject = (enum blame_subject)i;
-		blame_add(&x->blame[i], group == GROUP_B, r, s);
-		x->failed |= x->blame[i].failed;
+		blame_add(x->blame, group == GROUP_B, r, s);
 	}
 	x->n[group]++;
 	x->nruns++;
@@ -518,65 +514,15 @@ static int judge_figure(struct comparison *x, struct comparison_figure *f, struc
 	return rc;
 }
 
-/* More than the threshold must be shown, and so must that it is not more. */
-static enum verdict_of_gate gate_of(const struct comparison_condition *c, double level)
-{
-	const struct compared *r = &c->figure.result;
-	enum finding_of_two bad = c->more ? COMPARE_MORE : COMPARE_LESS;
-
-	if (r->finding == COMPARE_UNKNOWN || isnan(r->low))
-		return GATE_INCONCLUSIVE;
-	if (c->more ? r->high <= r->margin : r->low >= -r->margin)
-		return GATE_PASSED;
-	return compare_finding(r, c->p, level) == bad ? GATE_FAILED : GATE_INCONCLUSIVE;
-}
-
-static void drop_unknown_conditions(struct comparison *x)
-{
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < x->nconditions; i++) {
-		struct comparison_condition *c = &x->condition[i];
-
-		if (c->if_known && !c->figure.unlike && !c->figure.result.na &&
-		    !c->figure.result.nb) {
-			expr_free(c->expression);
-			free(c->figure.value);
-		} else {
-			x->condition[kept++] = *c;
-		}
-	}
-	x->nconditions = kept;
-}
-
-static void judge_gate(struct comparison *x)
-{
-	double p[COMPARISON_CONDITIONS_MAX];
-
-	for (uint32_t i = 0; i < x->nconditions; i++)
-		p[i] = x->condition[i].figure.result.p;
-	x->failed |= holm(p, x->nconditions) != 0;
-	x->verdict = x->nconditions ? GATE_PASSED : GATE_INCONCLUSIVE;
-	for (uint32_t i = 0; i < x->nconditions; i++) {
-		struct comparison_condition *c = &x->condition[i];
-
-		c->p = p[i];
-		c->verdict = gate_of(c, x->level);
-		if (c->verdict == GATE_FAILED ||
-		    (c->verdict == GATE_INCONCLUSIVE && x->verdict == GATE_PASSED))
-			x->verdict = c->verdict;
-	}
-}
-
 int comparison_judge(struct comparison *x)
 {
 	double *value = calloc(x->nruns + 1u, sizeof *value);
 	int64_t *at = calloc(x->nruns + 1u, sizeof *at);
 
 	x->failed |= !value || !at || comparison_facts(x);
-	for (int i = 0; i < BLAME_SUBJECTS; i++) {
-		x->blame[i].independent = x->independent;
-		x->failed |= blame_judge(&x->blame[i]) != 0;
+	for (struct blame *b = x->blame; b < x->blame + BLAME_SUBJECTS; b++) {
+		b->independent = x->independent;
+		x->failed |= blame_judge(b) != 0;
 	}
 	mark_unlike(x);
 	for (uint32_t i = 0; !x->failed && i < x->nfigures; i++) {
@@ -596,9 +542,8 @@ int comparison_judge(struct comparison *x)
 					 comparison_floor_of(x, c->quantity, c->figure.unit));
 		x->failed |= judge_figure(x, &c->figure, &w, value, at) != 0;
 	}
-	drop_unknown_conditions(x);
 	if (!x->failed)
-		judge_gate(x);
+		comparison_judge_gate(x);
 	free(value);
 	free(at);
 	return x->failed ? -ENOMEM : 0;

@@ -141,6 +141,7 @@ int comparison_judge(struct comparison *x);
 struct comparison_figure *comparison_figure(struct comparison *x, const char *name);
 void comparison_say(struct comparison *x, const struct run *r, enum comparison_group group);
 int comparison_facts(struct comparison *x);
+void comparison_judge_gate(struct comparison *x);
 /* Of code that some runs of a group have, those with stacks but without it used no time. */
 void comparison_settle_times(const struct comparison *x, struct comparison_condition *c);
 double comparison_floor_of(const struct comparison *x, const char *name, enum unit unit);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* comparison_gate.c - conditions and floors, as they are typed. */
+/* comparison_gate.c - conditions and floors, as they are typed, and whether runs meet them. */
 #include "base/text/args.h"
+#include "core/statistics/holm.h"
 #include "report/comparison/comparison.h"
 #include "report/judging/variables.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Differences below these are no more than what a clock or a page makes. */
@@ -215,4 +217,57 @@ void comparison_settle_times(const struct comparison *x, struct comparison_condi
 	for (uint32_t i = 0; i < x->nruns; i++)
 		if (known[x->run[i].group] && x->run[i].stacks && !isfinite(value[i]))
 			value[i] = 0;
+}
+
+/* ---- judging ---- */
+
+/* More than the threshold must be shown, and so must that it is not more. */
+static enum verdict_of_gate gate_of(const struct comparison_condition *c, double level)
+{
+	const struct compared *r = &c->figure.result;
+	enum finding_of_two bad = c->more ? COMPARE_MORE : COMPARE_LESS;
+
+	if (r->finding == COMPARE_UNKNOWN || isnan(r->low))
+		return GATE_INCONCLUSIVE;
+	if (c->more ? r->high <= r->margin : r->low >= -r->margin)
+		return GATE_PASSED;
+	return compare_finding(r, c->p, level) == bad ? GATE_FAILED : GATE_INCONCLUSIVE;
+}
+
+static void drop_unknown_conditions(struct comparison *x)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < x->nconditions; i++) {
+		struct comparison_condition *c = &x->condition[i];
+
+		if (c->if_known && !c->figure.unlike && !c->figure.result.na &&
+		    !c->figure.result.nb) {
+			expr_free(c->expression);
+			free(c->figure.value);
+		} else {
+			x->condition[kept++] = *c;
+		}
+	}
+	x->nconditions = kept;
+}
+
+void comparison_judge_gate(struct comparison *x)
+{
+	double p[COMPARISON_CONDITIONS_MAX];
+
+	drop_unknown_conditions(x);
+	for (uint32_t i = 0; i < x->nconditions; i++)
+		p[i] = x->condition[i].figure.result.p;
+	x->failed |= holm(p, x->nconditions) != 0;
+	x->verdict = x->nconditions ? GATE_PASSED : GATE_INCONCLUSIVE;
+	for (uint32_t i = 0; i < x->nconditions; i++) {
+		struct comparison_condition *c = &x->condition[i];
+
+		c->p = p[i];
+		c->verdict = gate_of(c, x->level);
+		if (c->verdict == GATE_FAILED ||
+		    (c->verdict == GATE_INCONCLUSIVE && x->verdict == GATE_PASSED))
+			x->verdict = c->verdict;
+	}
 }
