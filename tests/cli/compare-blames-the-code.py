@@ -2,8 +2,10 @@
 """Which code a difference in CPU time lies in, of recordings whose stacks are known (tests/programs/blamed_run.c): the function, the version of its
 library, parts that add up, and how far down it is certain: functions that were renamed, inlined or are new, programs under another name, single runs,
 runs without stacks or with other rates."""
+import html
 import json
 import os
+import re
 import subprocess
 
 import jsonschema
@@ -50,6 +52,15 @@ def blame(a, b):
     return found
 
 
+def flame_of(path, said):
+    """Of the page's flame graph by name: class, row, seconds of A and B as written, width."""
+    with open(path, encoding="utf-8") as f:
+        page = f.read()
+    assert said in page and "<script" not in page
+    boxes = re.findall(r'<rect class="(\w+)" x="[\d.]+" y="(\d+)" width="([\d.]+)" height="\d+"/><title>(.*?): (.* points)</title>', page)
+    return {html.unescape(name): (colour, int(y), words, float(width)) for colour, y, width, name, words in boxes}
+
+
 def brief(found):
     return found["sentence"], found["note"], [(part["name"], part["kind"], part["blamed"]) for part in found["function"]]
 
@@ -77,8 +88,10 @@ assert "\n*    1.99 s    2.59 s    +5.7 " in text and "deflate (libz.so)\n" in t
 assert max(len(line) for line in text.splitlines()) <= 80, text
 paper = compare(base, slow, "--markdown", "--html", "diff.html")
 assert "| **deflate (libz.so)** | 1.99 s | 2.59 s | +5.7 |" in paper and "deflate +5.7 points" in paper, paper
-with open("diff.html", encoding="utf-8") as f:
-    assert "deflate +5.7 points (libz 1.2.13 -&gt; 1.3.1)" in f.read()
+flame = flame_of("diff.html", "deflate +5.7 points (libz 1.2.13 -&gt; 1.3.1)")
+assert flame["all"][0] == flame["deflate (libz.so)"][0] == "m3" and flame["solve"][0] == flame["memcpy"][0] == "e", flame
+assert flame["deflate (libz.so)"][2] == "1.99 s in A, 2.59 s in B, +5.7 points", flame
+assert abs(sum(width for _, y, _, width in flame.values() if y == 17) - flame["all"][3]) < 1, flame
 back = blame(slow, base)["sentence"]
 assert back.startswith("-5.5 % [-7.8, -3.3] CPU: deflate -5.4 points (libz 1.3.1 -> 1.2.13)"), back
 same_name = blame(base, group(WORK | {"z:deflate": 260}, build="cc"))
@@ -137,3 +150,5 @@ found = blame(base, group(WORK | {HOSTILE: 80}))
 assert blamed(found) == [(HOSTILE, "app")], brief(found)
 last = f"g{made}_0,g{made}_1,g{made}_2,g{made}_3,g{made}_4"
 assert "\033" not in compare(base, last) and "f&#92;x1b&#124;x" in compare(base, last, "--markdown")
+compare(base, last, "--html", "hostile.html")
+assert "f\\x1b|x" in flame_of("hostile.html", "f\\x1b|x +")

@@ -170,7 +170,7 @@ void blame_add_run(struct blame *b, const struct blame_run *run)
 /* ---- programs and libraries ---- */
 
 /* How much of the name of a file is not a version: libz.so.1.2.13, libc-2.31.so. */
-static void without_version(const char *file, char *out, size_t size)
+void blame_without_version(const char *file, char *out, size_t size)
 {
 	const char *end = strstr(file, ".so");
 	size_t n = strlen(file);
@@ -198,7 +198,7 @@ const char *blame_see_module(struct blame *b, const char *path, const char *buil
 	char name[256];
 	void *grown;
 
-	without_version(file, name, sizeof name);
+	blame_without_version(file, name, sizeof name);
 	for (uint32_t i = 0; i < b->nmodules && !m; i++)
 		m = strcmp(b->module[i].name, name) ? NULL : &b->module[i];
 	if (!m) {

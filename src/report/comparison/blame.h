@@ -113,6 +113,8 @@ void blame_add(struct blame b[BLAME_SUBJECTS], int side, const struct run *r,
 void blame_add_run(struct blame *b, const struct blame_run *run);
 void blame_put(struct blame *b, enum blame_level level, enum blame_kind kind, const char *name,
 	       const char *module, double seconds);
+/* "libz.so.1.2.13" -> "libz.so". */
+void blame_without_version(const char *file, char *out, size_t size);
 /* "/lib/libz.so.1.2.13" -> its name. */
 const char *blame_see_module(struct blame *b, const char *path, const char *build_id);
 /* 0 or -ENOMEM. */
@@ -132,6 +134,7 @@ bool blame_module_words(struct bytes *out, const struct blame *b, const char *mo
 double blame_points(const struct blame *b, double seconds);
 void blame_text(struct bytes *out, const struct blame *b, bool all);
 void blame_markdown(struct bytes *out, const struct blame *b);
+void blame_html(struct bytes *out, const struct blame *b);
 /* An object; null: neither side has stacks, or waits. */
 void blame_json(struct json *j, const struct blame *b);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blame_text.c - where the difference lies: a sentence, tables for a terminal of 80 columns and for
- * Markdown, and JSON. */
+/* blame_text.c - where the difference lies: a sentence, tables for a terminal of 80 columns, for
+ * Markdown and the page, and JSON. */
 #include "base/text/escape.h"
 #include "base/text/json.h"
 #include "report/cell.h"
 #include "report/comparison/blame.h"
+#include "report/page/page_html.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -247,6 +248,25 @@ static void markdown_line(struct bytes *out, const struct blame *b, const struct
 	bytes_puts(out, " |\n");
 }
 
+static void html_line(struct bytes *out, const struct blame *b, const struct line *l,
+		      const char *name)
+{
+	char low[CELL], high[CELL], points[CELL];
+
+	bytes_puts(out, l->blamed ? "<tr><td class=\"name\"><b>" : "<tr><td class=\"name\">");
+	html_text(out, name);
+	bytes_puts(out, l->blamed ? "</b><td class=\"n\">" : "<td class=\"n\">");
+	html_value(out, UNIT_SECONDS, l->a);
+	bytes_puts(out, "<td class=\"n\">");
+	html_value(out, UNIT_SECONDS, l->b);
+	bytes_printf(out, "<td class=\"n\">%s<td class=\"n\">",
+		     points_text(b, l->b - l->a, points));
+	if (!isnan(l->low))
+		bytes_printf(out, "%s to %s", points_text(b, l->low, low),
+			     points_text(b, l->high, high));
+	bytes_puts(out, "\n");
+}
+
 typedef void put_line(struct bytes *out, const struct blame *b, const struct line *l,
 		      const char *name);
 
@@ -341,6 +361,25 @@ void blame_markdown(struct bytes *out, const struct blame *b)
 		put_whole(out, b, markdown_line);
 	}
 	bytes_puts(out, "\n</details>\n");
+}
+
+void blame_html(struct bytes *out, const struct blame *b)
+{
+	for (int i = 0; i < 3 && b->judged; i++) {
+		enum blame_level level = blame_words[b->subject].order[i];
+
+		if (!is_shown(b, level))
+			continue;
+		bytes_printf(out,
+			     "<h2>%s by %s</h2><div class=\"panel\" tabindex=\"0\"><table><thead>"
+			     "<tr><th>Name<th class=\"n\">A<th class=\"n\">B<th class=\"n\">Points"
+			     "<th class=\"n\">Interval</thead><tbody>\n",
+			     b->subject == BLAME_CPU ? "CPU time" : "Time of threads",
+			     blame_words[b->subject].head[level]);
+		put_level(out, b, level, false, html_line);
+		put_whole(out, b, html_line);
+		bytes_puts(out, "</tbody></table></div>\n");
+	}
 }
 
 /* ---- for programs: names are whole ---- */

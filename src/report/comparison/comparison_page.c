@@ -4,6 +4,7 @@
 #include "core/frame/frame.h"
 #include "report/nonce.h"
 #include "report/page/page_html.h"
+#include "report/summary/code.h"
 
 #include <errno.h>
 #include <math.h>
@@ -100,6 +101,9 @@ int comparison_page_add(struct comparison_page *p, enum comparison_group group, 
 	uint32_t before = 0;
 	void *grown;
 
+	if (s->code && s->code->stacks && group != GROUP_HISTORY &&
+	    flame_add(&p->flame, group == GROUP_B, s->code->stacks))
+		return err_set(e, -ENOMEM, "out of memory for the flame graph");
 	for (uint32_t i = 0; i < p->n; i++)
 		before += p->track[i].group == group;
 	if (before == TRACKS_OF_A_GROUP || !(s->wall_s > 0))
@@ -123,6 +127,7 @@ int comparison_page_add(struct comparison_page *p, enum comparison_group group, 
 void comparison_page_free(struct comparison_page *p)
 {
 	free(p->track);
+	flame_free(&p->flame);
 	*p = (struct comparison_page){ 0 };
 }
 
@@ -292,10 +297,10 @@ static void head(struct bytes *b, const struct comparison *x, const char *nonce)
 		     "style-src 'nonce-%s'; img-src data:; base-uri 'none'; form-action 'none'\">"
 		     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
 		     "<meta name=\"generator\" content=\"Sonde %s\"><title>%s · Sonde</title>"
-		     "<link rel=\"icon\" href=\"data:,\"><style nonce=\"%s\">%s</style></head>\n"
+		     "<link rel=\"icon\" href=\"data:,\"><style nonce=\"%s\">%s%s</style></head>\n"
 		     "<body><main><h1 class=\"%s\">",
 		     nonce, SONDE_VERSION, comparison_verdict(x->verdict), nonce, style,
-		     x->verdict == GATE_FAILED ? "worse" : "");
+		     flame_style, x->verdict == GATE_FAILED ? "worse" : "");
 	bytes_printf(b, "Sonde: %s</h1>\n<p>", comparison_verdict(x->verdict));
 	sentence(b, comparison_sentence, x);
 	for (int i = 0; i < BLAME_SUBJECTS; i++)
@@ -374,6 +379,26 @@ static void row(struct bytes *b, const struct comparison *x, const struct compar
 	bytes_puts(b, "\n");
 }
 
+/* Unless blame refuses to hold the sides against each other. */
+static int code(struct bytes *b, const struct comparison_page *p, const struct blame *x)
+{
+	struct bytes drawn = { 0 };
+	int rc = x->judged ? flame_svg(&drawn, &p->flame, x->whole.a) : 0;
+
+	if (!rc && drawn.len) {
+		bytes_puts(
+			b,
+			"<h2>CPU time by function and caller</h2><div class=\"panel\" tabindex=\"0\">"
+			"<p class=\"soft\">Each function is below its caller, as wide as A and B "
+			"together used there. Orange: B used more, blue: less; the darker, the "
+			"more (from 0.2, 1 and 5 points).</p>\n");
+		bytes_put(b, drawn.data, drawn.len);
+		bytes_puts(b, "</div>\n");
+	}
+	bytes_free(&drawn);
+	return rc;
+}
+
 static void table(struct bytes *b, const char *title)
 {
 	bytes_printf(
@@ -419,11 +444,14 @@ int comparison_page_make(struct bytes *b, const struct comparison_page *p,
 	runs(b, x);
 	facts(b, x);
 	gate(b, x);
+	rc = code(b, p, &x->blame[BLAME_CPU]);
+	for (int i = 0; i < BLAME_SUBJECTS; i++)
+		blame_html(b, &x->blame[i]);
 	bytes_puts(b, "<h2>Over time</h2><div class=\"panel charts\">");
 	for (unsigned i = 0; i < COMPARISON_CHARTS; i++)
 		chart_svg(b, p, i);
 	bytes_puts(b, "</div>\n");
 	figures(b, x);
 	bytes_printf(b, "<p class=\"soft\">Sonde %s</p></main></body></html>\n", SONDE_VERSION);
-	return b->failed ? err_set(e, -ENOMEM, "out of memory while writing the page") : 0;
+	return b->failed || rc ? err_set(e, -ENOMEM, "out of memory while writing the page") : 0;
 }

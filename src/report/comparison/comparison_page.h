@@ -8,6 +8,7 @@
 #define SONDE_REPORT_COMPARISON_COMPARISON_PAGE_H
 
 #include "report/comparison/comparison.h"
+#include "report/comparison/flame.h"
 
 enum { COMPARISON_CHARTS = 6, COMPARISON_POINTS = 160 };
 
@@ -21,10 +22,11 @@ struct comparison_track {
 struct comparison_page {
 	struct comparison_track *track;
 	uint32_t n, cap;
+	struct flame flame; /* of all runs with stacks */
 };
 
-/* Reads the run's series once more; runs beyond what can be told apart in a chart are left out. 0
- * or -errno. */
+/* Reads the run's series once more; charts leave runs out beyond what can be told apart. 0 or
+ * -errno. */
 int comparison_page_add(struct comparison_page *p, enum comparison_group group, struct run *r,
 			const struct summary *s, struct err *e);
 int comparison_page_make(struct bytes *b, const struct comparison_page *p,
