@@ -43,6 +43,7 @@ results=$scratch/results
 mkdir "$results"
 trap 'kill $(jobs -p) 2>/dev/null; exit 130' INT TERM
 if [ -n "${RELEASED:-}" ]; then
+	chmod 711 "$scratch" # some tests run it as another user
 	mkdir "$scratch/released"
 	cp "$RELEASED/sonde" "$scratch/released/"
 	ln -s "$(realpath "$RELEASED/../libexec")" "$scratch/released/libexec"
