@@ -227,6 +227,8 @@ LIBLINK  := $(ZSTD) -Wl,--exclude-libs,ALL -nodefaultlibs -L$(BUILD)/oldlibc $(i
 LIBOTHER := $(BUILD)/lacking.o
 # What is in no library is in nobody's stacks: it needs no tables for unwinding.
 $(filter-out $(LIBOBJ),$(OBJ)) $(BUILD)/obj/main.o: CFLAGS += -fno-asynchronous-unwind-tables
+# What takes no part in recording a job or in reading a recording is small rather than fast.
+$(filter $(patsubst %,$(BUILD)/obj/%/%,bench cmd import push store sweep trial),$(OBJ)): CFLAGS += -Os
 $(BUILD)/lacking.o: release/lacking.c $(BUILD)/oldlibc/libc.so Makefile
 	$(call SAY,CC)
 	$(Q)$(CC) $(CPPFLAGS) -DSONDE_LACKING $(CFLAGS) -fno-builtin -Wno-missing-prototypes -c -o $@ $<

@@ -41,7 +41,6 @@ static int lost(struct err *e)
 /* A file that has become shorter is filled up, and the request is then no success. */
 static int send_file(struct http *h, const struct http_body *body, struct err *e)
 {
-	static const char zeros[BLOCK];
 	char block[BLOCK];
 	bool cut = false;
 
@@ -51,10 +50,14 @@ static int send_file(struct http *h, const struct http_body *body, struct err *e
 
 		if (n < 0 && errno == EINTR)
 			continue;
-		cut |= n <= 0;
-		if (!talk_write(h->helper.socket, cut ? zeros : block, cut ? want : (size_t)n))
+		if (n <= 0) {
+			cut = true;
+			memset(block, 0, want);
+			n = (ssize_t)want;
+		}
+		if (!talk_write(h->helper.socket, block, (size_t)n))
 			return lost(e);
-		at += cut ? want : (size_t)n;
+		at += (uint64_t)n;
 	}
 	return cut ? err_set(e, -EIO, "a file became shorter while it was sent; push again") : 0;
 }

@@ -176,6 +176,14 @@ static void rest_from_marks(struct recorder *r, bool rest)
 	epoll_ctl(r->waiting, EPOLL_CTL_MOD, marks_fd(r->sampler.marks), &e);
 }
 
+/* The tree knows of an end from the kernel's events, or else not before the next sample. */
+static bool lives(const struct members *m, pid_t pid)
+{
+	struct proc_stat st;
+
+	return members_stat(m, pid, &st) && !proc_stat_ended(&st);
+}
+
 /* Members of the batch job that came since, and Sonde's own that were taken for some: looked for
  * once a second. */
 static void follow(struct recorder *r)
@@ -199,7 +207,7 @@ static void follow(struct recorder *r)
 			tree_disown(t, r->pids[i]);
 	n = tree_pids(t, r->pids, MEMBERS_AT_ONCE);
 	for (size_t i = 0; i < n && r->alive_ns != now; i++)
-		if (!members_waits(r->o->members, r->pids[i]))
+		if (!members_waits(r->o->members, r->pids[i]) && lives(r->o->members, r->pids[i]))
 			r->alive_ns = now;
 	r->seen |= r->alive_ns == now;
 	if (r->o->saw)

@@ -246,6 +246,23 @@ static int put_digest(const struct inlining *r, struct jsontree *document, struc
 	return 0;
 }
 
+/* A built-in one keeps its name: a release's helper is a link to what starts helpers by their
+ * names. */
+static bool whole_path(const char *path, bool builtin, char out[PATH_MAX])
+{
+	char folder[PATH_MAX];
+	const char *name = builtin ? strrchr(path, '/') : NULL;
+	size_t n;
+
+	if (!name)
+		return realpath(path, out);
+	snprintf(folder, sizeof folder, "%.*s", (int)(name - path), path);
+	if (!realpath(folder, out))
+		return false;
+	n = strlen(out);
+	return (size_t)snprintf(out + n, PATH_MAX - n, "%s", name) < PATH_MAX - n;
+}
+
 /* A file beside the specification, else as `sonde bench run` finds it. */
 static int find_script(const struct inlining *r, const struct jsontree *v)
 {
@@ -266,7 +283,7 @@ static int find_script(const struct inlining *r, const struct jsontree *v)
 	}
 	if (rc)
 		return fault(r, v, why.text);
-	if (!realpath(path, x->script) || access(x->script, X_OK))
+	if (!whole_path(path, x->builtin, x->script) || access(x->script, X_OK))
 		return fault(r, v, "script: it is not executable; chmod +x makes it so");
 	return trial_run_digest(x->script, x->sha256) ? 0
 						      : fault(r, v, "script: it cannot be read");

@@ -5,14 +5,16 @@
 . "$TOP/tests/lib.sh"
 make -s -C "$TOP" BUILD="$BUILD" "$BUILD/start" >made 2>&1 || fail "make start: $(cat made)"
 
-release() { # FOLDER: of a helper that needs a library, and of a sonde to call it
-	local home=$1/libexec/sonde library
+release() { # FOLDER: of helpers that need libraries, and of a sonde to call them
+	local home=$1/libexec/sonde library name
 	mkdir -p "$1/bin" "$home/lib"
 	cp "$SONDE" "$1/bin/sonde"
 	cp "$BUILD/start" "$home/sonde-start"
-	ln -s sonde-start "$home/sonde-$helper"
-	cp "$BUILD/libexec/sonde/sonde-$helper" "$home/lib/"
-	ldd "$home/lib/sonde-$helper" | grep -o '/[^ ]*' | sort -u >libraries
+	for name in $helper database indicator yaml; do
+		ln -s sonde-start "$home/sonde-$name"
+		cp "$BUILD/libexec/sonde/sonde-$name" "$home/lib/" || fail "sonde-$name was not built"
+		ldd "$home/lib/sonde-$name"
+	done | grep -o '/[^ ]*' | sort -u >libraries
 	while read -r library; do
 		cp -L "$library" "$home/lib/"
 	done <libraries
@@ -27,6 +29,15 @@ sonde_export() { # FOLDER
 	"$1/bin/sonde" export --to sqlite --table marks rec >out 2>err
 }
 sonde_export one || fail "with its libraries: $(cat err)"
+
+# A benchmark of its own is called by its whole path.
+cat >matmul.yaml <<-'END'
+	identifier: own
+	script: matmul
+	arguments: [--blas, none, --size, 8, --repeats, 1, --seconds, 1ms, --threads, 1]
+END
+one/bin/sonde bench sweep -q --json -o swept matmul.yaml >swept.json 2>err || fail "a sweep of a built-in benchmark: $(cat err swept.json)"
+equal "its failures" 0 "$(jq '[.responses[].failed] | add' swept.json)"
 
 # It is these that were loaded.
 mv one/libexec/sonde/lib/libsqlite3.so.0 kept

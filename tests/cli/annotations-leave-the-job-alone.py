@@ -90,7 +90,8 @@ def check_killed(mpi):
     with open("killed.c", "w", encoding="utf-8") as f:
         f.write(KILLED)
     run(f"mpicc.{mpi}", "-O2", "-o", "killed", "killed.c")
-    env = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+    env = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
+                        "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
     job = subprocess.Popen([SONDE, "run", "--quiet", "-o", f"killed.{mpi}", "--annotations", "mpi", "--", f"mpirun.{mpi}", "-n", "2", "./killed"],
                            env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     end = time.monotonic() + 60

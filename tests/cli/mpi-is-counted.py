@@ -14,6 +14,7 @@ import jsonschema
 
 SONDE, TOP = os.environ["SONDE"], os.environ["TOP"]
 os.environ |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
+               "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
                "SONDE_HISTORY": "off"}
 MPIS = [mpi for mpi in ("openmpi", "mpich") if shutil.which(f"mpicc.{mpi}") and shutil.which(f"mpirun.{mpi}")]
 SCHEMA = json.load(open(f"{TOP}/docs/schema/mpi.json", encoding="utf-8"))

@@ -14,7 +14,8 @@ from readers import enter
 enter("venv-timelines")
 
 SONDE = os.environ["SONDE"]
-os.environ |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1", "SONDE_HISTORY": "off"}
+os.environ |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
+               "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe", "SONDE_HISTORY": "off"}
 RANGES = """
 import nvtx, threading
 with nvtx.annotate("outer"):
