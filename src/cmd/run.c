@@ -217,7 +217,19 @@ struct after {
 	int launcher;
 	struct progressline line;
 	bool done;
+	const struct said *said;
+	void (*opened)(const void *plan, const char *name);
 };
+
+/* The job has begun. */
+static void is_open(const void *after, const char *name)
+{
+	const struct after *a = after;
+
+	if (a->opened)
+		a->opened(a->plan, name);
+	said_tidy(a->said);
+}
 
 /* Tell the story, let the launcher go. */
 static void tell_and_let_go(struct after *a, bool bad)
@@ -244,7 +256,10 @@ static _Noreturn void be_recorder(const struct recording_plan *plan, const struc
 				  const struct shared *job)
 {
 	struct recorder_options r = recording_recorder(plan);
-	struct after after = { .plan = plan, .launcher = l->recorder };
+	struct after after = { .plan = plan,
+			       .launcher = l->recorder,
+			       .said = job->said,
+			       .opened = r.opened };
 	struct bytes words = { 0 };
 	int bad;
 
@@ -258,6 +273,8 @@ static _Noreturn void be_recorder(const struct recording_plan *plan, const struc
 	r.spans = job->spans;
 	r.launcher = l->recorder;
 	r.sampler.tree.launcher = job->launcher;
+	r.opened = is_open;
+	r.opened_context = &after;
 	r.closed = recording_is_silent(plan) ? let_go_early : NULL;
 	r.closed_context = &after;
 	progressline_start(&after.line, plan, job->launcher);
@@ -404,6 +421,7 @@ static void listen_to(struct said *x, struct shared *told)
 
 	if (said_make(x, &e))
 		say("run: %s", e.text);
+	told->said = x;
 	told->marks = x->marks.fd;
 	told->spans = x->spans.path;
 }
@@ -463,7 +481,9 @@ static int run(const void *given, int n, char **argv)
 	/* Before the recorder hears of starts: it is none of the job's. */
 	sentinel_start(&sentinel);
 	find_recorder(&l, &shared, (enum node_recorder)o->node_recorder, &line);
-	if (!l.share)
+	if (l.share)
+		said_tidy(&said);
+	else
 		said_taken(&said);
 	code = launch(&l, o->recording.annotations, &end, &e);
 	progressline_end(&line);

@@ -126,7 +126,7 @@ static int make(const char *fresh, const char *path)
 int leftover_folder(const char *where, const char *name, char *path, size_t size)
 {
 	char fresh[PATH_MAX];
-	int n = snprintf(fresh, sizeof fresh, "%s/" FRESH ".XXXXXX", where), fd;
+	int n = snprintf(fresh, sizeof fresh, "%s/" FRESH ".XXXXXX", where);
 
 	if (n < 0 || (size_t)n >= sizeof fresh || !mkdtemp(fresh))
 		return -1;
@@ -134,10 +134,20 @@ int leftover_folder(const char *where, const char *name, char *path, size_t size
 		rmdir(fresh);
 		return -1;
 	}
-	fd = make(fresh, path);
-	if (fd >= 0)
-		tidy(where, name);
-	return fd;
+	return make(fresh, path);
+}
+
+void leftover_tidy(const char *path)
+{
+	char where[PATH_MAX], *slash, *dot;
+
+	snprintf(where, sizeof where, "%s", path);
+	slash = strrchr(where, '/');
+	dot = slash ? strrchr(slash, '.') : NULL;
+	if (!dot)
+		return;
+	*slash = *dot = '\0';
+	tidy(where, slash + 1);
 }
 
 void leftover_remove(const char *path)

@@ -13,8 +13,10 @@
 #include <stddef.h>
 
 /* Make a folder <where>/<name>.XXXXXX, which only its user may enter, and its descriptor; negative
- * when there is none. The others of that name there that are left over go. */
+ * when there is none. */
 int leftover_folder(const char *where, const char *name, char *path, size_t size);
+/* The others beside this one that are left over go. It takes long where there is much beside it. */
+void leftover_tidy(const char *path);
 /* As long as fd, a folder's, is open, nobody else takes it away. */
 void leftover_hold(int fd);
 /* With what is in it. */

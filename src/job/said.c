@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -78,6 +79,20 @@ struct places {
 	char spans[SPAN_FOLDER_SIZE];
 };
 
+static void tidy(const struct said *x)
+{
+	char folder[PATH_MAX];
+	char *slash;
+
+	snprintf(folder, sizeof folder, "%s", x->marks.path);
+	slash = strrchr(folder, '/');
+	if (slash) {
+		*slash = '\0';
+		leftover_tidy(folder);
+	}
+	leftover_tidy(x->spans.path);
+}
+
 /* Nobody waits for it any more when it cannot send: what it made goes. */
 static void make_elsewhere(int fd)
 {
@@ -92,7 +107,23 @@ static void make_elsewhere(int fd)
 	    packet_send(fd, "", 1, x.spans.fd)) {
 		mark_file_remove(&x.marks);
 		span_folder_remove(&x.spans);
+		return;
 	}
+	tidy(&x);
+}
+
+/* Their place may be one whose server is gone: whoever asks it may wait for ever. */
+static bool is_elsewhere(void)
+{
+	const char *where = getenv("TMPDIR");
+
+	return where && *where == '/';
+}
+
+void said_tidy(const struct said *x)
+{
+	if (!is_elsewhere()) /* else who made them does it */
+		tidy(x);
 }
 
 static void remove_elsewhere(const struct said *x)
@@ -152,10 +183,9 @@ static void forget(struct said *x)
 
 int said_make(struct said *x, struct err *e)
 {
-	const char *where = getenv("TMPDIR");
 	bool heard;
 	pid_t maker = 0;
-	int fd = where && *where == '/' ? elsewhere(&maker) : -ENOENT;
+	int fd = is_elsewhere() ? elsewhere(&maker) : -ENOENT;
 
 	*x = (struct said){ .marks = { .fd = -1, .folder = -1 }, .spans.fd = -1 };
 	if (fd < 0) {
@@ -174,7 +204,7 @@ int said_make(struct said *x, struct err *e)
 	return heard ? 0
 		     : err_set(e, -ETIMEDOUT,
 			       "%.300s (TMPDIR) does not answer: no marks and spans are recorded",
-			       where);
+			       getenv("TMPDIR"));
 }
 
 void said_taken(struct said *x)

@@ -40,6 +40,8 @@ struct said {
 
 /* And the job's environment names them. 0, or -ETIMEDOUT with a sentence: there are none. */
 int said_make(struct said *x, struct err *e);
+/* What killed jobs left beside them goes, which the job need not wait for. */
+void said_tidy(const struct said *x);
 /* The recorder has them open itself: closing a file may wait for its server, and the launcher's end
  * closes what it has open. */
 void said_taken(struct said *x);

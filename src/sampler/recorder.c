@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,6 +51,15 @@ static void lift_limits(struct recorder *r)
 			setrlimit(lifted[i], &l);
 	}
 	signal(SIGXFSZ, SIG_IGN); /* what is too large for a file is an error of the write */
+}
+
+/* Tables have room for the largest machines: what a small one leaves empty is memory only once it is
+ * written to. So large ones come from the kernel, which need not be zeroed again. */
+static void take_tables_from_kernel(void)
+{
+	enum { LARGE = 20000 }; /* bytes: more than a file's text */
+
+	mallopt(M_MMAP_THRESHOLD, LARGE);
 }
 
 /* Sources open as many files as they get; what the recording itself needs is kept from them. */
@@ -557,6 +567,7 @@ int recorder_run(const struct recorder_options *o)
 	if (recorder_is_launched(o))
 		recorder_ignore_signals();
 	lift_limits(&r);
+	take_tables_from_kernel();
 	bad = open_roster(&r, &e);
 	if (!bad)
 		bad = begin(&r, &e);

@@ -15,6 +15,7 @@ struct shared {
 	struct recording_plan *plan;
 	char *const *argv;
 	pid_t launcher;
+	const struct said *said;
 	int marks;         /* the file of this task's marks; -1: none */
 	const char *spans; /* the folder of its spans; "": none */
 	bool with_environment;

@@ -155,6 +155,8 @@ static _Noreturn void be_launcher(const struct scripted_wish *w, const int to[PI
 	/* Before orphans come here: what makes it may hang, and is none of the script's. */
 	if (w->plan && said_make(&said, &e))
 		say("bench run: %s", e.text);
+	if (w->plan)
+		said_tidy(&said);
 	e.text[0] = '\0';
 	if (w->cpus && sched_setaffinity(0, sizeof w->cpus->word, (const void *)w->cpus->word)) {
 		err_set(&e, -errno, "its CPUs cannot be chosen: %s", strerror(errno));

@@ -11,6 +11,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -32,13 +33,24 @@ static bool wait_for_answer(const struct statfs_helper *h, int ms)
 	return statfs_helper_answered(h);
 }
 
+static void open_with(struct node *n, const char *procfs, void **state)
+{
+	assert_int_equal(sample_init(&n->sample, NODE_SLOTS, NODE_SLOTS), 0);
+	assert_int_equal(root_open(&n->env.proc, procfs), 0);
+	*state = calloc(1, source_filesystem.size);
+	assert_int_equal(source_filesystem.open(*state, &n->env, &n->sample, NULL), 0);
+}
+
 /* Opened on the machine itself; the caller sets env.output_path. */
 static void open_here(struct node *n, void **state)
 {
-	assert_int_equal(sample_init(&n->sample, NODE_SLOTS, NODE_SLOTS), 0);
-	assert_int_equal(root_open(&n->env.proc, "/proc"), 0);
-	*state = calloc(1, source_filesystem.size);
-	assert_int_equal(source_filesystem.open(*state, &n->env, &n->sample, NULL), 0);
+	open_with(n, "/proc", state);
+}
+
+/* Where no mount is listed, none is known to be local. */
+static void open_with_helpers(struct node *n, void **state)
+{
+	open_with(n, "/proc/self/fd", state);
 }
 
 static void read_here(struct node *n, void *state)
@@ -204,7 +216,7 @@ static void a_hung_file_system_fails_and_comes_back(void **unused)
 	void *state;
 
 	(void)unused;
-	open_here(&n, &state);
+	open_with_helpers(&n, &state);
 	read_told(&n, state, 1);
 	assert_true(node_value(&n, "filesystem.size_bytes", "/") > 0);
 	signal_children(SIGSTOP);
@@ -220,6 +232,37 @@ static void a_hung_file_system_fails_and_comes_back(void **unused)
 	close_here(&n, state);
 }
 
+static bool has_children(const char *type)
+{
+	struct node n = { .env.interval_ns = NS_PER_MS };
+	char folder[] = "/tmp/test_filesystem.XXXXXX", self[64], file[80];
+	void *state;
+	FILE *f;
+	bool has;
+
+	assert_non_null(mkdtemp(folder));
+	snprintf(self, sizeof self, "%s/self", folder);
+	assert_int_equal(mkdir(self, 0700), 0);
+	snprintf(file, sizeof file, "%s/mountinfo", self);
+	f = fopen(file, "w");
+	assert_non_null(f);
+	fprintf(f, "22 1 8:1 / / rw - %s /dev/sda1 rw\n", type);
+	fclose(f);
+	open_with(&n, folder, &state);
+	has = waitpid(-1, NULL, WNOHANG) == 0;
+	close_here(&n, state);
+	assert_int_equal(unlink(file) | rmdir(self) | rmdir(folder), 0);
+	return has;
+}
+
+static void only_what_may_hang_has_a_helper(void **unused)
+{
+	(void)unused;
+	assert_false(has_children("ext4"));
+	assert_true(has_children("nfs4"));
+	assert_true(has_children("a new one"));
+}
+
 static void a_killed_helper_fails(void **unused)
 {
 	struct node n = { .env.interval_ns = NS_PER_MS };
@@ -227,7 +270,7 @@ static void a_killed_helper_fails(void **unused)
 	void *state;
 
 	(void)unused;
-	open_here(&n, &state);
+	open_with_helpers(&n, &state);
 	read_told(&n, state, 1);
 	signal_children(SIGKILL);
 	e = read_until(&n, state, STATE_FAILED);
@@ -409,6 +452,7 @@ int main(void)
 		cmocka_unit_test(another_file_system_has_its_mount_point),
 		cmocka_unit_test(a_missing_path_is_refused),
 		cmocka_unit_test(a_hung_file_system_fails_and_comes_back),
+		cmocka_unit_test(only_what_may_hang_has_a_helper),
 		cmocka_unit_test(a_killed_helper_fails),
 		cmocka_unit_test(the_helper_holds_nothing_of_ours),
 		cmocka_unit_test(a_stopped_helper_is_not_waited_for),

@@ -270,6 +270,7 @@ struct mounts {
 	const struct source_env *env;
 	struct mount m[MOUNTS_MAX]; /* those of control groups */
 	size_t n;
+	struct cgroup_place unified; /* version 2 has one for all; its version is 0 until found */
 };
 
 static int read_mounts(struct mounts *x, struct err *e)
@@ -311,6 +312,17 @@ static int find(struct cgroup_place *p, const struct mounts *x, const char *cont
 	return mounted ? -ENOENT : -ENXIO;
 }
 
+/* For all concerns alike: looked for once. */
+static int find_unified(struct cgroup_place *p, struct mounts *x)
+{
+	if (!x->unified.version) {
+		p->error = find(p, x, NULL);
+		x->unified = *p;
+	}
+	*p = x->unified;
+	return p->error;
+}
+
 static int refuse(struct err *e, int error, const struct cgroup_place *p, const char *word)
 {
 	if (error == -ENODEV)
@@ -323,25 +335,25 @@ static int refuse(struct err *e, int error, const struct cgroup_place *p, const 
 	return err_set(e, -ENODEV, "no control groups with %s are mounted here", word);
 }
 
-static void find_concern(struct cgroup_places *x, const struct mounts *mounts, const char *text,
+static void find_concern(struct cgroup_places *x, struct mounts *mounts, const char *text,
 			 int concern)
 {
-	const char *controllers[] = { concerns[concern].v1, NULL };
+	const char *v1 = concerns[concern].v1;
 	struct cgroup_place *out = &x->of[concern];
-	int first = concerns[concern].v1 ? 0 : 1;
+	int first = v1 ? 0 : 1;
 
 	out->error = -ENXIO;
 	refuse(&x->why[concern], -ENXIO, out, concerns[concern].word);
 	for (int i = first; i < 2 && out->error; i++) {
 		struct cgroup_place p = { 0 };
 
-		if (!cgroup_path_find(text, i ? "" : controllers[0], p.path))
+		if (!cgroup_path_find(text, i ? "" : v1, p.path))
 			continue;
 		if (mounts->env->shared)
 			cgroup_path_to_step(p.path);
 		if (mounts->env->followed) /* its steps come and go, Sonde's own is one */
 			cgroup_path_to_job(p.path);
-		p.error = find(&p, mounts, controllers[i]);
+		p.error = i ? find_unified(&p, mounts) : find(&p, mounts, v1);
 		if (p.error && i && first == 0 && out->error != -ENXIO)
 			break; /* why it is not in its own hierarchy says more */
 		*out = p;
@@ -350,7 +362,7 @@ static void find_concern(struct cgroup_places *x, const struct mounts *mounts, c
 	}
 }
 
-static int find_all(struct cgroup_places *x, const struct mounts *mounts, const char *text,
+static int find_all(struct cgroup_places *x, struct mounts *mounts, const char *text,
 		    struct err *e)
 {
 	int first = 0;

@@ -322,6 +322,8 @@ static void announce(struct drm_gpu *v, const char *driver, const char *pci, str
 
 void drm_gpus_find(struct drm_gpus *g, const struct root *sys, struct sample *s)
 {
+	if (!sysfs_exists(sys, "class/drm"))
+		return;
 	for (int i = RENDER_FIRST; i < RENDER_FIRST + RENDERS && g->n < DRM_GPUS_MAX; i++) {
 		char path[64], text[1024], driver[32], pci[32];
 		struct drm_gpu *v = &g->gpu[g->n];

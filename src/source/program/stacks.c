@@ -443,11 +443,13 @@ static uint32_t long_hz(double max_overhead)
 
 static int plan_rounds(struct stacks_turns *t, const struct source_env *env, struct err *e)
 {
-	int bad = stacks_rounds_plan(t, env->stacks_hz, lock_kb(&env->proc), e);
+	int bad = stacks_rounds_plan(t, lock_kb(&env->proc), e);
 
 	t->after_ns = env->stacks_after_ns;
 	if (t->after_ns)
 		t->hz = t->hz_of_node = long_hz(env->max_overhead);
+	else
+		stacks_rounds_rate(t, env->stacks_hz);
 	return bad;
 }
 

@@ -265,17 +265,22 @@ static uint32_t threads_of(uint32_t bytes)
 	return (uint32_t)(n < room ? n : room);
 }
 
-int stacks_rounds_plan(struct stacks_turns *t, int64_t hz, int64_t lock_kb, struct err *e)
+void stacks_rounds_rate(struct stacks_turns *t, int64_t hz)
 {
 	int64_t all = (hz ? hz : STACKS_HZ_MOST) * (int64_t)cpus();
+
+	t->hz = (uint32_t)(hz ? hz : STACKS_HZ_MOST);
+	t->hz_of_node = (uint32_t)(!hz && all > STACKS_HZ_OF_NODE ? STACKS_HZ_OF_NODE : all);
+}
+
+int stacks_rounds_plan(struct stacks_turns *t, int64_t lock_kb, struct err *e)
+{
 	int fd;
 
 	*t = (struct stacks_turns){ .bytes = bytes_of(lock_kb) };
 	if (!STACKS_REGISTERS)
 		return err_set(e, -EOPNOTSUPP, "stacks are not sampled on this processor");
 	t->threads = threads_of(t->bytes);
-	t->hz = (uint32_t)(hz ? hz : STACKS_HZ_MOST);
-	t->hz_of_node = (uint32_t)(!hz && all > STACKS_HZ_OF_NODE ? STACKS_HZ_OF_NODE : all);
 	if (!t->threads)
 		return err_set(e, -ENOMEM,
 			       "there is no room for rings of perf events: raise RLIMIT_MEMLOCK or "

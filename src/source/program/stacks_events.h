@@ -61,7 +61,10 @@ struct stacks_turns {
 /* Are there too many CPUs for events that are inherited? SONDE_STACKS_THREADS, how many threads at
  * a time, says so, too. */
 bool stacks_rounds_needed(void);
-/* hz, lock_kb: as of stacks_rings_open. 0, or -errno with a sentence; such an event was tried. */
-int stacks_rounds_plan(struct stacks_turns *t, int64_t hz, int64_t lock_kb, struct err *e);
+/* How many threads at a time; lock_kb: as of stacks_rings_open. 0, or -errno with a sentence; such
+ * an event was tried. */
+int stacks_rounds_plan(struct stacks_turns *t, int64_t lock_kb, struct err *e);
+/* How often; hz: as of stacks_rings_open. */
+void stacks_rounds_rate(struct stacks_turns *t, int64_t hz);
 
 #endif

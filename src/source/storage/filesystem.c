@@ -401,9 +401,14 @@ static int filesystem_read(void *state, struct sample *s)
 	return 0;
 }
 
-static int start(struct place *p, struct sample *s)
+static int start(const struct filesystem *f, struct place *p, struct sample *s)
 {
-	int r = statfs_helper_start(&p->helper, p->path);
+	char point[PATH_MAX], type[MOUNT_TYPE_SIZE];
+	bool here = p->mount &&
+		    mountinfo_find(f->mountinfo.text, p->mount, point, sizeof point, type) &&
+		    is_local(type);
+	int r = here ? statfs_helper_here(&p->helper, p->path)
+		     : statfs_helper_start(&p->helper, p->path);
 
 	if (r < 0)
 		return r;
@@ -497,7 +502,7 @@ static int filesystem_open(void *state, const struct source_env *env, struct sam
 		find_mount(f, p);
 		p->home = home_of(f, i);
 		if (p->home == i)
-			r = start(p, s);
+			r = start(f, p, s);
 	}
 	f->wants_written = env->nroots != 0;
 	if (r < 0) {

@@ -41,6 +41,12 @@ static void look(struct statfs_answer *a)
 	a->inodes_free = fs.f_ffree;
 }
 
+static void answer(struct statfs_answer *a)
+{
+	look(a);
+	atomic_fetch_add_explicit(&a->answered, 1, memory_order_release);
+}
+
 enum { SOCKET = 3 };
 
 /* Keep nothing of the parent's, so that a hung child holds no pipe open that someone waits for. */
@@ -70,11 +76,27 @@ static _Noreturn void serve(int socket, pid_t parent, struct statfs_answer *a)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, "sonde-statfs");
 	let_go(socket);
-	while (getppid() == parent && read(SOCKET, &question, 1) == 1) {
-		look(a);
-		atomic_fetch_add_explicit(&a->answered, 1, memory_order_release);
-	}
+	while (getppid() == parent && read(SOCKET, &question, 1) == 1)
+		answer(a);
 	_exit(0);
+}
+
+static int make_answer(struct statfs_helper *h, const char *path)
+{
+	void *made = mmap(NULL, sizeof *h->answer, PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (made == MAP_FAILED)
+		return -errno;
+	h->answer = made;
+	statfs_helper_path(h, path);
+	return 0;
+}
+
+int statfs_helper_here(struct statfs_helper *h, const char *path)
+{
+	*h = (struct statfs_helper){ .here = true };
+	return make_answer(h, path);
 }
 
 int statfs_helper_start(struct statfs_helper *h, const char *path)
@@ -87,19 +109,13 @@ int statfs_helper_start(struct statfs_helper *h, const char *path)
 		return -errno;
 	h->socket = fcntl(pair[0], F_DUPFD_CLOEXEC, SOCKET); /* 0 to 2 may be closed here */
 	close(pair[0]);
-	h->answer = mmap(NULL, sizeof *h->answer, PROT_READ | PROT_WRITE,
-			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (h->answer != MAP_FAILED)
-		statfs_helper_path(h, path);
-	h->pid = h->answer == MAP_FAILED || h->socket < 0 ? -1 : fork();
+	h->pid = h->socket < 0 || make_answer(h, path) ? -1 : fork();
 	if (h->pid == 0)
 		serve(pair[1], parent, h->answer);
 	saved = errno;
 	close(pair[1]);
 	if (h->pid > 0)
 		return 0;
-	if (h->answer == MAP_FAILED)
-		h->answer = NULL;
 	statfs_helper_stop(h);
 	return -saved;
 }
@@ -111,7 +127,9 @@ void statfs_helper_path(struct statfs_helper *h, const char *path)
 
 int statfs_helper_ask(struct statfs_helper *h)
 {
-	if (send(h->socket, "?", 1, MSG_DONTWAIT | MSG_NOSIGNAL) != 1)
+	if (h->here)
+		answer(h->answer);
+	else if (send(h->socket, "?", 1, MSG_DONTWAIT | MSG_NOSIGNAL) != 1)
 		return -errno;
 	h->asked++;
 	return 0;

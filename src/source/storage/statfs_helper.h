@@ -29,6 +29,7 @@ struct statfs_answer {
 struct statfs_helper {
 	pid_t pid;
 	int socket;
+	bool here; /* there is no child */
 	uint32_t asked;
 	struct statfs_answer *answer;
 };
@@ -37,6 +38,9 @@ struct statfs_helper {
  * to be called by a thread that ends before the helper is stopped: the child would be taken for an
  * orphan and end, too. */
 int statfs_helper_start(struct statfs_helper *h, const char *path);
+/* The same without a child, for a file system that no server keeps waiting: each question is
+ * answered at once. */
+int statfs_helper_here(struct statfs_helper *h, const char *path);
 /* Before the first question. */
 void statfs_helper_path(struct statfs_helper *h, const char *path);
 /* Ask once more; only when the last question was answered. 0, or -errno when it died. */

@@ -1,0 +1,42 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# plain
+# Until the job begins, it waits for what is needed only: two processes are made, each by another that ends, none for disks of this node;
+# leftovers of killed jobs are looked for behind that, wherever they lie; one look at cgroup.procs finds the one group of version 2; and
+# no graphics card is looked for by its number where there is none.
+. "$TOP/tests/lib.sh"
+need strace
+strace -f -qq -o calls true || skip "strace may not trace here"
+
+record() {
+	rm -rf out
+	strace -f -y -qq -o calls -e trace=clone,fork,vfork,clone3,openat,getdents64,sendmsg "$SONDE" run --quiet -o out -- true || fail "run: $?"
+	sed '/sendmsg(.*"\\[0-7]*\\0\\0\\0\\1\\0\\0\\0/,$d' calls >waited
+	cmp -s waited calls && fail "the first sample was never said to be taken"
+	return 0
+}
+count() { # FILE PATTERN
+	grep -c "$2" "$1" || true
+}
+on_disk() { # a file system that no server keeps waiting
+	case $(stat -f -c %T "$1") in ext2/ext3 | xfs | btrfs | tmpfs | zfs | f2fs) ;; *) false ;; esac
+}
+
+unset TMPDIR
+record
+if on_disk / && on_disk . && on_disk /tmp; then
+	equal "processes made until then" 4 "$(grep -v CLONE_THREAD waited | grep -c '\(clone\|clone3\|fork\)(')"
+fi
+launcher=$(sed -n '1s/ .*//p' calls)
+equal "looks for leftovers by the launcher" 0 "$(grep "^$launcher " calls | grep -c 'getdents64([0-9]*<\(/tmp\|/dev/shm\)>')"
+[ "$(count calls 'getdents64([0-9]*</tmp>')" -ge 1 ] || fail "nobody looked for them"
+if [ -e /sys/fs/cgroup/cgroup.procs ]; then
+	[ "$(count waited 'cgroup.procs"')" -le 2 ] || fail "$(grep 'cgroup.procs"' waited)"
+fi
+[ -e /sys/class/drm ] || equal "graphics cards looked for" 0 "$(count waited 'renderD')"
+
+# Whoever makes the folders below TMPDIR looks for them there.
+mkdir own
+export TMPDIR=$PWD/own
+record
+equal "looks for leftovers in TMPDIR" 1 "$(grep 'getdents64([0-9]*<[^>]*/own>' calls | cut -d ' ' -f 1 | sort -u | wc -l)"
