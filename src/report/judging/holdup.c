@@ -243,6 +243,13 @@ static double ratio(double part, const struct waiting_row *thread)
 	return part / waiting_wall(&thread->time);
 }
 
+/* Of the time in which others did not keep it from a core: on a busy machine, too, it works and
+ * waits in the proportion that is its own. */
+static double own_ratio(double part, const struct waiting_row *thread)
+{
+	return part / (waiting_wall(&thread->time) - thread->time.ready);
+}
+
 /* The busiest thread of processes of a name, but those of the one that waits. */
 static const struct waiting_row *busiest(const struct holdups *h, const char *command,
 					 const struct waiting_row *but)
@@ -286,7 +293,7 @@ static bool waits_for_room(const struct waiting_spot *s)
 	const enum wait_kind kind = s->place->kind;
 
 	return (kind == WAIT_PIPE_WRITE || kind == WAIT_SOCKET_WRITE) && *s->place->object &&
-	       ratio(s->seconds, s->thread) >= reader_waits;
+	       own_ratio(s->seconds, s->thread) >= reader_waits;
 }
 
 /* One that waits for others in turn is not the cause: they are told, if they are. */
@@ -349,8 +356,8 @@ static bool waits_for_data(const struct waiting_spot *s)
 	const enum wait_kind kind = s->place->kind;
 
 	return (kind == WAIT_PIPE_READ || kind == WAIT_SOCKET_READ) && *s->place->object &&
-	       ratio(s->seconds, s->thread) >= feeder_waits &&
-	       ratio(holdup_busy(s->thread), s->thread) >= works;
+	       own_ratio(s->seconds, s->thread) >= feeder_waits &&
+	       own_ratio(s->thread->time.on_cpu, s->thread) >= works;
 }
 
 /* All the time that is waited, not only before the other begins to work. */
@@ -416,8 +423,8 @@ static bool is_starved(const struct holdups *h, const struct waiting_row *x)
 {
 	static const double waits = 0.4, works = 0.15, half = 0.5;
 
-	return x->instance && holdup_is_main(h, x) && ratio(waits_for_others(x), x) >= waits &&
-	       ratio(holdup_busy(x), x) >= works && waiting_wall(&x->time) >= half * h->wall_s;
+	return x->instance && holdup_is_main(h, x) && own_ratio(waits_for_others(x), x) >= waits &&
+	       own_ratio(x->time.on_cpu, x) >= works && waiting_wall(&x->time) >= half * h->wall_s;
 }
 
 static void tell_workers(const struct holdups *h, const struct waiting_row *main,
