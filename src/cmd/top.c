@@ -9,6 +9,8 @@
 #include "session/attached.h"
 #include "top/document.h"
 #include "top/watch.h"
+#include "waits/look.h"
+#include "waits/say.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -340,6 +342,27 @@ static int once(const struct top_options *o, struct now *now, struct view *v,
 
 /* ---- on a terminal ---- */
 
+/* As `sonde stacks --only` has it. */
+static void put_stacks(struct bytes *out, int64_t pid)
+{
+	const pid_t one = (pid_t)pid;
+	struct look_state l;
+	struct waits w;
+	struct err e = { "" };
+	int rc = look_begin(&l, &w, &one, 1, &e);
+
+	while (!rc)
+		rc = look_go_on(&l, NS_PER_S, &e);
+	look_end(&l);
+	if (rc < 0)
+		bytes_printf(out, "%s\n", e.text);
+	else if (!w.n)
+		bytes_puts(out, "it has ended\n");
+	else
+		say_waits(out, &w);
+	waits_free(&w);
+}
+
 static int told_by_signal(int signal)
 {
 	if (signal != SIGTERM && signal != SIGHUP && signal != SIGQUIT)
@@ -403,6 +426,7 @@ static int show_on(const struct top_options *o, struct now *now, const char *tit
 		return code;
 	view_init(&v, now, title);
 	v.replay = replays ? &r : NULL;
+	v.stacks = put_stacks;
 	code = is_once ? once(o, now, &v, t) : on_terminal(o, now, &v, t, replays ? &r : NULL);
 	view_free(&v);
 	return code;

@@ -1,38 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sampler/hang.h"
 
-#include "base/child.h"
 #include "base/clock.h"
-#include "base/descriptors.h"
 #include "sampler/ranks.h"
 #include "source/program/waiting.h"
 #include "waits/look.h"
 #include "waits/say.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
-enum { PATIENCE_S = 20, PIPE = 3 };
-
-/* Cut at the end of a line or a word, whose rest would mislead. */
-static void send_text(struct bytes *b, size_t most, char at)
-{
-	size_t n = b->len < most ? b->len : most - 1;
-
-	while (n && n < b->len && b->data[n - 1] != (uint8_t)at)
-		n--;
-	if (!b->failed && n)
-		(void)!write(PIPE, b->data, n);
-	(void)!write(PIPE, "", 1);
-	bytes_free(b);
-}
 
 /* All of it or nothing: "" when there are no ranks. */
 static void put_ranks(struct bytes *out, const struct waits *w)
@@ -60,7 +36,7 @@ static void say_all(struct waits *w, struct bytes *where, struct bytes *stacks, 
 	put_ranks(ranks, w);
 }
 
-static _Noreturn void look(const pid_t *pids, size_t n)
+static void look(const pid_t *pids, size_t n, const struct inspection *last)
 {
 	struct bytes where = { 0 }, stacks = { 0 }, ranks = { 0 };
 	struct look_state l;
@@ -68,108 +44,20 @@ static _Noreturn void look(const pid_t *pids, size_t n)
 	struct err e;
 	int rc = look_begin(&l, &w, pids, (uint32_t)n, &e);
 
+	(void)last;
 	while (!rc)
 		rc = look_go_on(&l, NS_PER_S, &e);
 	look_end(&l);
 	if (w.n)
 		say_all(&w, &where, &stacks, &ranks);
-	send_text(&where, HANG_WHERE, ';');
-	send_text(&stacks, HANG_STACKS, '\n');
-	send_text(&ranks, HANG_RANKS, '}');
-	_exit(EXIT_SUCCESS);
+	inspection_send(&where, HANG_WHERE, ';');
+	inspection_send(&stacks, HANG_STACKS, '\n');
+	inspection_send(&ranks, HANG_RANKS, '}');
 }
-
-static _Noreturn void become(int to, const pid_t *pids, size_t n)
-{
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	prctl(PR_SET_NAME, "sonde-waits");
-	if (to != PIPE && dup2(to, PIPE) < 0)
-		_exit(EXIT_FAILURE);
-	descriptors_close(PIPE + 1, -1);
-	look(pids, n);
-}
-
-/* Begin one, if none is under way. False: it cannot be. */
-static bool hang_look_begin(struct hang_look *l, const pid_t *pids, size_t n, int64_t now_ns)
-{
-	int ends[2];
-
-	if (l->pid || !n || pipe2(ends, O_CLOEXEC))
-		return l->pid != 0;
-	l->pid = fork();
-	if (l->pid == 0)
-		become(ends[1], pids, n);
-	close(ends[1]);
-	if (l->pid < 0 || fcntl(ends[0], F_SETFL, O_NONBLOCK)) {
-		if (l->pid > 0)
-			child_end(l->pid);
-		close(ends[0]);
-		l->pid = 0;
-		return false;
-	}
-	l->from = ends[0];
-	l->begun_ns = now_ns;
-	l->looks++;
-	l->coming_len = 0;
-	return true;
-}
-
-static int64_t children_ns(void)
-{
-	struct rusage u;
-
-	if (getrusage(RUSAGE_CHILDREN, &u))
-		return 0;
-	return (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * NS_PER_S +
-	       (u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000;
-}
-
-static void hang_look_stop(struct hang_look *l)
-{
-	int64_t before_ns = children_ns();
-
-	if (!l->pid)
-		return;
-	close(l->from);
-	child_end(l->pid);
-	l->pid = 0;
-	l->cpu_ns += children_ns() - before_ns;
-}
-
-/* True when there is a new answer. */
-static bool hang_look_take(struct hang_look *l, int64_t now_ns)
-{
-	size_t most = sizeof l->coming - 1;
-	ssize_t n = 1;
-
-	while (l->pid && n > 0 && l->coming_len < most) {
-		n = read(l->from, l->coming + l->coming_len, most - l->coming_len);
-		l->coming_len += n > 0 ? (size_t)n : 0;
-	}
-	if (!l->pid || (n < 0 && (errno == EAGAIN || errno == EINTR) &&
-			now_ns - l->begun_ns < PATIENCE_S * NS_PER_S))
-		return false;
-	hang_look_stop(l);
-	if (n || !l->coming_len || !l->coming[0])
-		return false;
-	l->coming[l->coming_len] = '\0';
-	memcpy(l->text, l->coming, l->coming_len + 1);
-	l->len = l->coming_len;
-	return true;
-}
-
-enum hang_text { HANG_IN_SHORT, HANG_ALL, HANG_ROLL };
 
 /* Of the last answer: "Deadlock: ..." or who is where, all threads line by line, and the roll call
  * of ranks; "": not known. */
-static const char *hang_look_text(const struct hang_look *l, enum hang_text which)
-{
-	const char *at = l->text, *end = l->text + l->len;
-
-	for (int i = 0; i < (int)which && at < end; i++)
-		at += strlen(at) + 1;
-	return at < end ? at : "";
-}
+enum hang_text { HANG_IN_SHORT, HANG_ALL, HANG_ROLL };
 
 enum {
 	PROCESSES_LOOKED_AT = 16,
@@ -254,7 +142,7 @@ static bool look_closely(struct hang *h, const struct tree *t, int64_t now_ns)
 {
 	pid_t pid[PIDS_MAX];
 
-	if (!hang_look_begin(&h->look, pid, tree_pids(t, pid, PIDS_MAX), now_ns))
+	if (!inspection_begin(&h->look, look, pid, tree_pids(t, pid, PIDS_MAX), now_ns))
 		return false;
 	h->asked_ns = h->last_one.since_ns;
 	return true;
@@ -307,22 +195,22 @@ static bool is_ready(struct hang *h, const struct tree *t, int64_t now_ns)
 
 static void take_look(struct hang *h, int64_t now_ns)
 {
-	if (hang_look_take(&h->look, now_ns))
+	if (inspection_take(&h->look, now_ns))
 		h->looked_ns = h->asked_ns;
 }
 
 static void keep(const struct hang *h, struct sample *s, const char *stacks, const char *ranks)
 {
-	const char *roll = hang_look_text(&h->look, HANG_ROLL);
+	const char *roll = inspection_text(&h->look, HANG_ROLL);
 
-	sample_meta_text(s, stacks, hang_look_text(&h->look, HANG_ALL));
+	sample_meta_text(s, stacks, inspection_text(&h->look, HANG_ALL));
 	if (*roll)
 		sample_meta_text(s, ranks, roll);
 }
 
 static void mark(struct hang *h, const char *evidence, struct sample *s)
 {
-	const char *where = hang_look_text(&h->look, HANG_IN_SHORT);
+	const char *where = inspection_text(&h->look, HANG_IN_SHORT);
 
 	sample_mark(s, 0, s->mono_ns, "sonde.hang", *evidence ? evidence : "no process was left");
 	if (is_looked_at(h) && *where) {
@@ -364,8 +252,8 @@ void hang_say_end(struct hang *h, struct sample *s)
 	const char *where;
 
 	take_look(h, s->mono_ns);
-	where = hang_look_text(&h->look, HANG_IN_SHORT);
-	hang_look_stop(&h->look);
+	where = inspection_text(&h->look, HANG_IN_SHORT);
+	inspection_stop(&h->look);
 	if (h->look.looks)
 		sample_meta_int(s, "monitor.hang_looks_cpu_ns", h->look.cpu_ns);
 	if (!h->seen_ns || !h->evidence[0])

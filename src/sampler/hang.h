@@ -3,7 +3,7 @@
  * hang.h - a watch over a job that makes no progress: it keeps what its processes were waiting for.
  *
  * No progress is less than a hundredth of a core, on average, for as long as it was told to be
- * patient. A job that waits by spinning is not seen. Its marks are sonde.hang, with the evidence,
+ * patient. Ranks that wait by spinning are another's business (sampler/rankwatch.h). Its marks are sonde.hang, with the evidence,
  * and sonde.progress; sonde.hang.where follows the first with functions and who waits for whom, as
  * far as the helper could look. What a job waited for that was silent when it ended is kept, too,
  * however short that was: it may have been ended since it hung. Nothing is done to the job.
@@ -11,34 +11,13 @@
 #ifndef SONDE_SAMPLER_HANG_H
 #define SONDE_SAMPLER_HANG_H
 
+#include "sampler/inspection.h"
 #include "sampler/tree/tree.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
-
-/*
- * What the threads of a job that hangs wait for, by the helper sonde-unwind.
- *
- * A process of its own asks the helper and makes a text of what it says, so that the recorder
- * neither waits nor allocates. It is left behind when it takes too long.
- */
-enum { HANG_WHERE = 1000, HANG_STACKS = 6000, HANG_RANKS = 12000 };
-
-struct hang_look {
-	pid_t pid; /* 0: none is under way */
-	int from;
-	int64_t begun_ns;
-	uint32_t looks; /* so far, */
-	int64_t cpu_ns; /* and what they used */
-	size_t coming_len, len;
-	/* Three texts that end in NUL: in short, all, and the roll call of ranks. What comes takes
-	 * its place when it is whole.
-	 */
-	char coming[HANG_WHERE + HANG_STACKS + HANG_RANKS],
-		text[HANG_WHERE + HANG_STACKS + HANG_RANKS];
-};
 
 enum { HANG_EVIDENCE = 400 };
 
@@ -51,7 +30,7 @@ struct hang {
 	bool told;
 	int64_t seen_ns; /* when the evidence was collected; 0: there is none */
 	char evidence[HANG_EVIDENCE];
-	struct hang_look look;
+	struct inspection look;
 	/* Since when the job had been silent when it was looked at, and when that was asked for; 0:
 	 * never. */
 	int64_t looked_ns, asked_ns;

@@ -12,6 +12,7 @@
 #include "sampler/hang.h"
 #include "sampler/marks.h"
 #include "sampler/pauses.h"
+#include "sampler/rankwatch.h"
 #include "sampler/span_files.h"
 #include "sampler/tree/tree.h"
 #include "source/perf/perf.h"
@@ -56,6 +57,7 @@ struct sampler {
 	struct budget budget;
 	struct cadence cadence;
 	struct hang hang;
+	struct rank_watch rank_watch;
 	struct pauses pauses;
 	struct marks *marks;      /* NULL: no memory for them */
 	struct span_files *spans; /* likewise */

@@ -70,6 +70,7 @@ void view_free(struct view *v)
 	grid_free(&v->gpus);
 	now_things_free(&v->process);
 	now_things_free(&v->gpu);
+	bytes_free(&v->looked);
 }
 
 /* ---- rows ---- */
@@ -87,7 +88,7 @@ const struct now_node *view_node(const struct view *v)
 
 const struct row *view_thing(const struct view *v)
 {
-	bool detail = v->screen == VIEW_DETAIL;
+	bool detail = v->screen >= VIEW_DETAIL;
 	const struct grid *t =
 		(detail ? v->behind : v->screen) == VIEW_GPUS ? &v->gpus : &v->processes;
 
@@ -240,13 +241,22 @@ static void set_list(struct view *v, enum view_screen screen)
 
 static enum view_answer back(struct view *v)
 {
-	if (v->screen == VIEW_DETAIL)
+	if (v->screen >= VIEW_DETAIL)
 		v->screen = v->behind;
 	else if (v->screen >= VIEW_PROCESSES && v->now->n > 1)
 		set_list(v, v->list);
 	else
 		return VIEW_SAME;
 	return VIEW_CHANGED;
+}
+
+static void open_thing(struct view *v, const struct row *r, enum view_screen screen)
+{
+	if (v->screen < VIEW_DETAIL)
+		v->behind = v->screen;
+	v->thing_id = r->id;
+	v->screen = screen;
+	v->detail_first = 0;
 }
 
 static enum view_answer open_chosen(struct view *v)
@@ -259,13 +269,29 @@ static enum view_answer open_chosen(struct view *v)
 		open_node(v, n);
 		return VIEW_CHANGED;
 	}
-	if (!view_in_node(v) || v->screen == VIEW_DETAIL || !r)
+	if (!view_in_node(v) || v->screen >= VIEW_DETAIL || !r)
 		return VIEW_SAME;
-	v->thing_id = r->id;
-	v->behind = v->screen;
-	v->screen = VIEW_DETAIL;
-	v->detail_first = 0;
+	open_thing(v, r, VIEW_DETAIL);
 	return VIEW_CHANGED;
+}
+
+/* s: the stacks of the process at the cursor, or that was opened; again: anew. */
+static bool look_at_stacks(struct view *v)
+{
+	const struct row *r = view_thing(v);
+	bool process = v->screen == VIEW_PROCESSES ||
+		       (v->screen >= VIEW_DETAIL && v->behind == VIEW_PROCESSES);
+
+	if (!process || !r || !r->pid)
+		return false;
+	bytes_reset(&v->looked);
+	if (!v->processes.here || !v->stacks)
+		bytes_puts(&v->looked, "Stacks are shown of running processes of this machine.\n");
+	else
+		v->stacks(&v->looked, r->pid);
+	v->failed |= v->looked.failed;
+	open_thing(v, r, VIEW_STACKS);
+	return true;
 }
 
 static struct grid *grid_of(struct view *v)
@@ -329,10 +355,10 @@ static enum view_answer search_key(struct view *v, int key)
 /* /: search; n: the next one; t: a tree of the processes. */
 static bool search_or_tree(struct view *v, int key)
 {
-	if (key == '/' && v->screen != VIEW_DETAIL && v->screen != VIEW_MAP) {
+	if (key == '/' && v->screen < VIEW_DETAIL && v->screen != VIEW_MAP) {
 		v->searching = true;
 		v->search[0] = '\0';
-	} else if (key == 'n' && v->screen != VIEW_DETAIL && v->search[0]) {
+	} else if (key == 'n' && v->screen < VIEW_DETAIL && v->search[0]) {
 		grid_find(grid_of(v), v->search, false);
 	} else if (key == 't' && v->screen == VIEW_PROCESSES) {
 		v->processes.tree = !v->processes.tree;
@@ -374,13 +400,13 @@ enum view_answer view_key(struct view *v, int key)
 		v->help = true;
 		return VIEW_CHANGED;
 	}
-	if (toggle(v, key) || search_or_tree(v, key))
+	if (toggle(v, key) || search_or_tree(v, key) || (key == 's' && look_at_stacks(v)))
 		return VIEW_CHANGED;
 	if (key == KEY_ENTER)
 		return open_chosen(v);
 	if (key == KEY_ESCAPE || key == KEY_BACK || (key == KEY_LEFT && view_in_node(v)))
 		return back(v);
-	if (v->screen == VIEW_DETAIL)
+	if (v->screen >= VIEW_DETAIL)
 		return detail_key(v, key);
 	return grid_key(grid_of(v), key, v->screen == VIEW_MAP) ? VIEW_CHANGED : VIEW_SAME;
 }

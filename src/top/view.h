@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * view.h - what `sonde top` shows: the nodes as a table or a map, a node's processes and GPUs, all
- * figures of one of them, the help. Keys go in, cells come out; it knows no terminal.
+ * figures of one of them, the stacks of a process, the help. Keys go in, cells come out; it knows no terminal.
  */
 #ifndef SONDE_TOP_VIEW_H
 #define SONDE_TOP_VIEW_H
@@ -31,7 +31,7 @@ void replay_text(const struct replay *r, char *out, size_t size);
 enum { VIEW_TOP = 2 }; /* lines above the tables */
 enum { VIEW_ROWS_LEAST = 8, VIEW_COLUMNS_LEAST = 40 };
 
-enum view_screen { VIEW_NODES = 0, VIEW_MAP, VIEW_PROCESSES, VIEW_GPUS, VIEW_DETAIL };
+enum view_screen { VIEW_NODES = 0, VIEW_MAP, VIEW_PROCESSES, VIEW_GPUS, VIEW_DETAIL, VIEW_STACKS };
 
 /* Of what was looked at last, the newest at the end. */
 enum { HISTORY = 256 };
@@ -52,6 +52,10 @@ struct view {
 	bool placed, help, failed;     /* failed: out of memory, something is missing */
 	struct grid nodes, processes, gpus;
 	struct now_things process, gpu; /* of the node that was opened */
+	/* What the threads of a process of this machine do and wait for, as lines; it takes up to a
+	 * second. NULL: it cannot be asked. */
+	void (*stacks)(struct bytes *out, int64_t pid);
+	struct bytes looked; /* of the process that was opened; hostile */
 	unsigned detail_first;
 	struct history history;
 	char search[40];

@@ -231,9 +231,10 @@ static void draw_keys(const struct view *v, struct cells *c)
 		[VIEW_NODES] = "h help  q quit  Enter open  m map  C M G R W sort",
 		[VIEW_MAP] = "h help  q quit  Enter open  m table  C M G R W show",
 		[VIEW_PROCESSES] =
-			"h help  q quit  Esc back  Enter all  t tree  / search  g GPUs  C M R W T sort",
+			"h help  q quit  Esc back  Enter all  s stacks  t tree  / search  g GPUs",
 		[VIEW_GPUS] = "h help  q quit  Esc back  Enter all  g processes  G M P T sort",
 		[VIEW_DETAIL] = "h help  q quit  Esc back",
+		[VIEW_STACKS] = "h help  q quit  Esc back  s look again  Up Down move",
 	};
 
 	if (v->searching) {
@@ -301,20 +302,6 @@ static void draw_detail(struct view *v, struct cells *c, unsigned top, unsigned 
 	}
 }
 
-/* ---- the help ---- */
-
-static const char *const lines[] = {
-	"arrows, Page Up/Down, Home, End: move     Enter: open     Esc, Backspace: back",
-	"m: table or map of the nodes     g: processes or GPUs of a node     q, F10: quit",
-	"Replay: Left, Right: a sample     Page Up/Down: 1/20 of the run     + -: speed",
-	"Home, End: first, last sample     Space: play, pause     Up, Down: move",
-	"t, F5: tree of processes     /, F3: search, n: next     < >, F6: another column sorts",
-	"A capital letter sorts by its column, or shows it on the map; again: reversed.",
-	"Map: a digit is tenths, # is all of it; L late, S silent, E ended, W waiting.",
-	"- is what is not known; it is not 0. Rates need two samples.",
-	"late: no sample for 3 intervals (5 s); silent: for 10 (a minute), maybe lost.",
-};
-
 /* In as many rows as it takes, broken at blanks; the next row. */
 static unsigned put_wrapped(struct cells *c, unsigned row, const char *text)
 {
@@ -330,6 +317,45 @@ static unsigned put_wrapped(struct cells *c, unsigned row, const char *text)
 	}
 	return row;
 }
+
+/* ---- stacks ---- */
+
+/* From the line on that was moved to; the last one stays in sight. */
+static void draw_stacks(struct view *v, struct cells *c, unsigned top)
+{
+	const char *at = (const char *)v->looked.data, *end = at + v->looked.len;
+	unsigned lines = 0, row = top;
+
+	for (const char *x = at; x < end; x++)
+		lines += *x == '\n';
+	if (v->detail_first >= lines)
+		v->detail_first = lines ? lines - 1 : 0;
+	for (unsigned i = 0; at < end && row + 1 < c->rows; i++) {
+		const char *to = memchr(at, '\n', (size_t)(end - at));
+		char text[1024];
+
+		to = to ? to : end;
+		snprintf(text, sizeof text, "%.*s", (int)(to - at), at);
+		if (i >= v->detail_first)
+			row = put_wrapped(c, row, text);
+		at = to + 1;
+	}
+}
+
+/* ---- the help ---- */
+
+static const char *const lines[] = {
+	"arrows, Page Up/Down, Home, End: move     Enter: open     Esc, Backspace: back",
+	"m: table or map of the nodes     g: processes or GPUs of a node     q, F10: quit",
+	"Replay: Left, Right: a sample     Page Up/Down: 1/20 of the run     + -: speed",
+	"Home, End: first, last sample     Space: play, pause     Up, Down: move",
+	"s: what the threads of a process do and wait for, in which functions",
+	"t, F5: tree of processes     /, F3: search, n: next     < >, F6: another column sorts",
+	"A capital letter sorts by its column, or shows it on the map; again: reversed.",
+	"Map: a digit is tenths, # is all of it; L late, S silent, E ended, W waiting.",
+	"- is what is not known; it is not 0. Rates need two samples.",
+	"late: no sample for 3 intervals (5 s); silent: for 10 (a minute), maybe lost.",
+};
 
 static void help_columns(struct cells *c, unsigned row, const struct grid *t)
 {
@@ -423,6 +449,9 @@ static void draw_body(struct view *v, struct cells *c, unsigned top)
 		break;
 	case VIEW_DETAIL:
 		draw_detail(v, c, top, height);
+		break;
+	case VIEW_STACKS:
+		draw_stacks(v, c, top);
 	}
 }
 

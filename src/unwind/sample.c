@@ -11,7 +11,7 @@
 enum {
 	PERIOD_NS = 1000 * 1000,
 	SAMPLED_NS = 20 * 1000 * 1000, /* in which one that has a core uses it, */
-	TURNS = 15, /* and so often while one has none: it was in the kernel, or had no core */
+	TURNS = 50, /* and so often while one has none: it was in the kernel, or had no core */
 };
 
 /* Whose stack is walked, and what was copied of it. */

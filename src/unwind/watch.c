@@ -15,6 +15,7 @@
 enum {
 	THREAD_HASH = 1 << 15,
 	REST_S = 10, /* time of processes that rest is put so often */
+	COSTS = 4,   /* the cheapest of so many looks is what one costs */
 };
 
 struct thread {
@@ -52,7 +53,8 @@ struct watch {
 	pid_t pid[STACKS_PIDS_MAX];
 	uint32_t npids, round;
 	uint32_t on_cpu, ready, unseen, refused; /* nodes */
-	int64_t began_ns, now_ns, due_ns, tick_ns, boot_ns, cost_ns;
+	int64_t began_ns, now_ns, due_ns, tick_ns, boot_ns;
+	int64_t cost_ns[COSTS]; /* of the last looks */
 };
 
 /* ---- time ---- */
@@ -167,7 +169,8 @@ static void thread_end(struct watch *w, struct process *p, uint32_t *link)
 	w->spare_threads = i;
 }
 
-/* When it started; 0: that is not told, or it was before this watch began. */
+/* When it started; 0: that is not told, or it was before this watch began. The kernel tells whole
+ * ticks: what it says may be up to one too early. */
 static int64_t started_ns(const struct watch *w, const struct watched_thread *t)
 {
 	char path[64], text[512];
@@ -178,7 +181,9 @@ static int64_t started_ns(const struct watch *w, const struct watched_thread *t)
 	if (root_read(&w->place.proc, path, text, sizeof text) <= 0 || proc_stat_parse(text, &st))
 		return 0;
 	at_ns = st.starttime * w->tick_ns - w->boot_ns;
-	return at_ns > w->began_ns ? at_ns : 0;
+	if (at_ns <= w->began_ns - w->tick_ns)
+		return 0;
+	return at_ns > w->began_ns ? at_ns : w->began_ns;
 }
 
 /* All of its time counts, unless it was there before. */
@@ -422,17 +427,21 @@ int64_t watch_due_ns(const struct watch *w)
 	return w->due_ns;
 }
 
-/* The next one is so late that all together take no more than their share. What one alone cost, as
- * to learn what a new program has where, makes no difference. */
+/* The next one is so late that all together take no more than their share. What a few alone cost,
+ * as to learn what new programs have where, makes no difference: they would leave a job of seconds
+ * without any. */
 static void plan(struct watch *w, int64_t cost_ns)
 {
 	const struct stacks_watch *page = &w->page->watch;
-	int64_t rest_ns = NS_PER_S / (page->hz ? page->hz : 1);
-	int64_t steady_ns = cost_ns < w->cost_ns ? cost_ns : w->cost_ns;
-	int64_t least_ns = page->share ? steady_ns * 1000 / page->share * 1000 : 0;
+	int64_t rest_ns = NS_PER_S / (page->hz ? page->hz : 1), steady_ns = cost_ns, least_ns;
 
+	for (int i = 0; i < COSTS; i++)
+		if (w->cost_ns[i] < steady_ns)
+			steady_ns = w->cost_ns[i];
+	least_ns = page->share ? steady_ns * 1000 / page->share * 1000 : 0;
 	w->due_ns = w->now_ns + (rest_ns > least_ns ? rest_ns : least_ns);
-	w->cost_ns = cost_ns;
+	memmove(w->cost_ns, w->cost_ns + 1, sizeof w->cost_ns - sizeof w->cost_ns[0]);
+	w->cost_ns[COSTS - 1] = cost_ns;
 }
 
 void watch_look(struct watch *w)

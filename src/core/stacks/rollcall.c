@@ -199,6 +199,17 @@ uint32_t rollcall_answered(const struct rollcall *r)
 	return n;
 }
 
+const struct rollcall_group *rollcall_find(const struct rollcall *r, uint32_t rank)
+{
+	for (uint32_t i = 0; i < r->n; i++) {
+		const struct rollcall_group *g = &r->group[i];
+
+		if (g->n && bsearch(&rank, g->rank, g->n, sizeof rank, by_rank))
+			return g;
+	}
+	return NULL;
+}
+
 /* ---- as JSON ---- */
 
 void rollcall_put(struct json *j, const struct rollcall *r)
@@ -267,7 +278,7 @@ bool rollcall_take(struct rollcall *r, const char *text)
 
 /* ---- in words ---- */
 
-static uint32_t ranks_of(const struct rollcall *r)
+uint32_t rollcall_ranks(const struct rollcall *r)
 {
 	uint32_t answered = rollcall_answered(r);
 
@@ -276,7 +287,7 @@ static uint32_t ranks_of(const struct rollcall *r)
 
 static void put_group(struct bytes *out, const struct rollcall *r, const struct rollcall_group *g)
 {
-	uint32_t all = ranks_of(r);
+	uint32_t all = rollcall_ranks(r);
 
 	if (g->n == 1) {
 		bytes_printf(out, "rank %u", g->rank[0]);
@@ -323,7 +334,7 @@ void rollcall_say(struct bytes *out, const struct rollcall *r)
 	uint32_t left_out = r->n > GROUPS_SHOWN ? r->n - GROUPS_SHOWN : 0;
 	uint32_t from = left_out ? GROUPS_SHOWN - GROUPS_LAST : r->n, others = 0;
 
-	if (ranks_of(r) < 2)
+	if (rollcall_ranks(r) < 2)
 		return;
 	for (uint32_t i = 0; i < r->n; i++) {
 		if (i >= from && i < from + left_out) {
@@ -341,7 +352,7 @@ void rollcall_say(struct bytes *out, const struct rollcall *r)
 
 void rollcall_list(struct bytes *out, const struct rollcall *r)
 {
-	if (ranks_of(r) < 2)
+	if (rollcall_ranks(r) < 2)
 		return;
 	for (uint32_t i = 0; i < r->n; i++) {
 		size_t line = out->len;

@@ -41,13 +41,21 @@ struct rollcall {
 	uint32_t ranks; /* that there are, as the launcher told; 0: not told */
 };
 
+static inline bool rollcall_is_mpi(const struct rollcall_group *g)
+{
+	return g->text[ROLLCALL_IN][0] && !g->text[ROLLCALL_KIND][0];
+}
+
 void rollcall_free(struct rollcall *r);
 /* One rank more; texts are copied. False: no memory, or no such rank. */
 bool rollcall_add(struct rollcall *r, uint32_t rank, const char *const text[ROLLCALL_TEXTS]);
 /* Equal ones together. False: no memory. */
 bool rollcall_fold(struct rollcall *r);
-/* Ranks that answered, of a folded one. */
+/* Ranks that answered, of a folded one; how many there are with those that did not. */
 uint32_t rollcall_answered(const struct rollcall *r);
+uint32_t rollcall_ranks(const struct rollcall *r);
+/* Where a rank is, of a folded one; NULL: it did not answer. */
+const struct rollcall_group *rollcall_find(const struct rollcall *r, uint32_t rank);
 
 /* As one JSON object, and what such a text adds. False: it makes no sense, or no memory. */
 void rollcall_put(struct json *j, const struct rollcall *r);

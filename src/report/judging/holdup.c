@@ -243,6 +243,13 @@ static double ratio(double part, const struct waiting_row *thread)
 	return part / waiting_wall(&thread->time);
 }
 
+/* Of the time in which others did not keep it from a core: on a busy machine, too, it works and
+ * waits in the proportion that is its own. */
+static double own_ratio(double part, const struct waiting_row *thread)
+{
+	return part / (waiting_wall(&thread->time) - thread->time.ready);
+}
+
 /* The busiest thread of processes of a name, but those of the one that waits. */
 static const struct waiting_row *busiest(const struct holdups *h, const char *command,
 					 const struct waiting_row *but)
@@ -260,6 +267,12 @@ static const struct waiting_row *busiest(const struct holdups *h, const char *co
 			found = x;
 	}
 	return found;
+}
+
+/* Does it do so much of what both compute? Where others have the cores, both get less of them. */
+static bool works_beside(const struct waiting_row *x, const struct waiting_row *other, double least)
+{
+	return x->time.on_cpu >= least * (x->time.on_cpu + other->time.on_cpu);
 }
 
 /* How many threads wait as this one does, for at least that share of their time. */
@@ -286,7 +299,7 @@ static bool waits_for_room(const struct waiting_spot *s)
 	const enum wait_kind kind = s->place->kind;
 
 	return (kind == WAIT_PIPE_WRITE || kind == WAIT_SOCKET_WRITE) && *s->place->object &&
-	       ratio(s->seconds, s->thread) >= reader_waits;
+	       own_ratio(s->seconds, s->thread) >= reader_waits;
 }
 
 /* One that waits for others in turn is not the cause: they are told, if they are. */
@@ -342,23 +355,22 @@ int holdup_find_reader(const struct holdups *h, struct summary_holdup *out)
 
 static const double feeder_waits = 0.4;
 
-/* One that does nothing else is a parent that waits for its child's output. */
 static bool waits_for_data(const struct waiting_spot *s)
 {
-	static const double works = 0.1;
 	const enum wait_kind kind = s->place->kind;
 
 	return (kind == WAIT_PIPE_READ || kind == WAIT_SOCKET_READ) && *s->place->object &&
-	       ratio(s->seconds, s->thread) >= feeder_waits &&
-	       ratio(holdup_busy(s->thread), s->thread) >= works;
+	       own_ratio(s->seconds, s->thread) >= feeder_waits;
 }
 
-/* All the time that is waited, not only before the other begins to work. */
+/* All the time that is waited, not only before the other begins to work. A thread that does nothing
+ * else is of a parent that waits for its child's output. */
 static bool feeds_slowly(const struct waiting_row *feeder, const struct waiting_row *thread)
 {
-	static const double busy = 0.8, along = 0.8;
+	static const double busy = 0.8, along = 0.8, works = 0.1;
 
-	return ratio(holdup_busy(feeder), feeder) >= busy &&
+	return works_beside(thread, feeder, works) &&
+	       ratio(holdup_busy(feeder), feeder) >= busy &&
 	       waiting_wall(&feeder->time) >= along * waiting_wall(&thread->time);
 }
 
@@ -399,25 +411,26 @@ static double waits_for_others(const struct waiting_row *x)
 	       by[WAIT_QUEUE];
 }
 
+/* main does work of its own: one that only waits until all is done is as it should be. */
 static bool is_worker_of(const struct holdups *h, const struct waiting_row *x,
 			 const struct waiting_row *main)
 {
-	static const double busy = 0.8, along = 0.6;
+	static const double busy = 0.8, along = 0.6, works = 0.13;
 	bool own = holdup_same_process(x, main);
 	bool child = !own && x->node == main->node && x->instance < h->r->ninstances &&
 		     h->r->instances[x->instance].parent == main->instance;
 
 	return x != main && (own || child) && ratio(holdup_busy(x), x) >= busy &&
+	       works_beside(main, x, works) &&
 	       waiting_wall(&x->time) >= along * waiting_wall(&main->time);
 }
 
-/* It does work of its own: one that only waits until all is done is as it should be. */
 static bool is_starved(const struct holdups *h, const struct waiting_row *x)
 {
-	static const double waits = 0.4, works = 0.15, half = 0.5;
+	static const double waits = 0.4, half = 0.5;
 
-	return x->instance && holdup_is_main(h, x) && ratio(waits_for_others(x), x) >= waits &&
-	       ratio(holdup_busy(x), x) >= works && waiting_wall(&x->time) >= half * h->wall_s;
+	return x->instance && holdup_is_main(h, x) && own_ratio(waits_for_others(x), x) >= waits &&
+	       waiting_wall(&x->time) >= half * h->wall_s;
 }
 
 static void tell_workers(const struct holdups *h, const struct waiting_row *main,

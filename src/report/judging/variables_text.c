@@ -94,6 +94,11 @@ static const char *hang_advice(const struct summary *s)
 	return s->story.hang_advice;
 }
 
+static const char *ranks_stay(const struct summary *s)
+{
+	return s->story.stay_in;
+}
+
 static const char *silent_in(const struct summary *s)
 {
 	return s->story.silent_in;
@@ -423,6 +428,8 @@ const struct text_variable text_variables[] = {
 	{ "lost_nodes", "The nodes that were lost: \"n3\".", lost_nodes },
 	{ "lost_why", "Why, as the batch system said: \" (Not responding),\"; else \",\".",
 	  lost_why },
+	{ "ranks_stay", "Where all ranks of an MPI job were while some stayed in a call.",
+	  ranks_stay },
 	{ "silent_in", "What the job's processes waited for when it was silent until its end.",
 	  silent_in },
 	{ "slept_in", "The process that was seen to sleep in a timer first.", slept_in },

@@ -147,6 +147,60 @@ static void tell_silence(struct story *y, const struct run *r, double wall_s)
 		y->silent_s = fmin(least, wall_s);
 }
 
+/* ---- ranks that stay in a call of MPI ---- */
+
+static double meta_of(const struct run *r, uint32_t node, const char *key)
+{
+	const struct run_meta *m = run_find_meta(r, node, key);
+
+	return m && m->type == META_INT ? (double)m->value : 0;
+}
+
+static void count_staying(struct story *y, const struct rollcall *all)
+{
+	uint32_t n = 0, places = 0;
+
+	for (uint32_t i = 0; i < all->n; i++)
+		if (rollcall_is_mpi(&all->group[i])) {
+			n += all->group[i].n;
+			places++;
+		}
+	y->stay_places = places;
+	y->stay_ratio = (double)n / fmax(1, rollcall_ranks(all));
+}
+
+/* Each node tells of its own ranks; all had to stay as they were. */
+static void find_staying(struct story *y, const struct run *r)
+{
+	struct rollcall all = { 0 };
+	struct bytes text = { 0 };
+	double looks = INFINITY, seconds = INFINITY;
+	uint32_t nodes = 0;
+
+	for (uint32_t i = 1; i < r->nnodes; i++) {
+		const char *roll = run_find_text(r, i, "job.ranks_stay");
+
+		if (!roll || !rollcall_take(&all, roll))
+			continue;
+		nodes++;
+		looks = fmin(looks, meta_of(r, i, "job.ranks_stay_looks"));
+		seconds = fmin(seconds, meta_of(r, i, "job.ranks_stay_ns") * 1e-9);
+	}
+	if (nodes && looks >= 1 && rollcall_fold(&all)) {
+		rollcall_say(&text, &all);
+		bytes_u8(&text, 0);
+		count_staying(y, &all);
+		y->stay_s = seconds;
+		y->stay_looks = looks;
+		snprintf(y->stay_in, sizeof y->stay_in, "%s",
+			 text.failed ? "" : (const char *)text.data);
+		if (text.len > sizeof y->stay_in)
+			cut_at_process(y->stay_in);
+	}
+	bytes_free(&text);
+	rollcall_free(&all);
+}
+
 /* Without a watch nothing is known; with one, no mark is no hang. */
 static void find_hangs(struct summary *s, const struct run *r)
 {
@@ -154,6 +208,7 @@ static void find_hangs(struct summary *s, const struct run *r)
 	struct story *y = &s->story;
 
 	tell_silence(y, r, s->wall_s);
+	find_staying(y, r);
 	if (!watch || watch->type != META_INT)
 		return;
 	y->hang_s = y->hangs = 0;

@@ -440,6 +440,10 @@ void story_init(struct story *y)
 		.hang_from_s = NAN,
 		.hang_to_s = NAN,
 		.hangs = NAN,
+		.stay_s = NAN,
+		.stay_looks = NAN,
+		.stay_places = NAN,
+		.stay_ratio = NAN,
 	};
 	init_ending(y);
 }

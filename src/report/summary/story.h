@@ -102,6 +102,11 @@ struct story {
 	double hang_s, hang_from_s, hang_to_s, hangs;
 	char hang_evidence[2 * STORY_TEXT];
 	char hang_advice[STORY_WHERE]; /* in which functions they were, and what to do */
+	/* Ranks that were in one call of MPI at each of so many looks, for so long, until the last
+	 * one; NAN: none did: in how many such calls, their share of all ranks, and where all
+	 * are. */
+	double stay_s, stay_looks, stay_places, stay_ratio;
+	char stay_in[STORY_WHERE];
 	/* For how long nothing had run when the job ended, and what its processes waited for. */
 	double silent_s;
 	char silent_in[STORY_TEXT + 60];
