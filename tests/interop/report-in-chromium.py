@@ -229,7 +229,7 @@ WANTED_OF_NODES = {
     "total": [-1, "All 3 nodes together", True], "nodes": [[1, True, 0], [True, True, 1], 0, 3], "verdict": [1, 1, True, True, True, 0.5, None],
     "phases": ["phases: 47, marks: 1; 45 of them on this node; 45 in 6 bars; 3 of the run are too many for a page",
                "rank 0: step ×40 · 100 ms to 200 ms · 50 ms in all, too short to draw separately",
-               [["", 0], ["rank 0", 1], ["rank 2 app 76", 3], ["rank 10 app 77", 4]]],
+               [["", 0], ["rank 0, node0", 1], ["rank 2 app 76, node0", 3], ["rank 10 app 77, node0", 4]]],
 }
 # Lines whose values are compared with the export's.
 DRAWN = ["job.cpu_cores", "job.resident_bytes", "node.pressure_cpu_some_ratio"]
