@@ -20,5 +20,5 @@ Rscript program.R || fail "without a recorder: $?"
 equal "spans" "3 1" "$(grep -c '"fit ""a"""' csv/spans.csv) $(grep -c ',stops,' csv/spans.csv)"
 equal "open spans" 0 "$(grep -c 'no end' csv/spans.csv)"
 equal "marks" 3 "$(grep -c ',epoch,' csv/marks.csv)"
-contains csv/marks.csv ",a.b,\"\"\"text=two.nlines\"\"\" "
+contains csv/marks.csv ',a\b,"""text=two\nlines"" '
 "$SONDE" show --json out | jq -e '[.. | objects | select(.name? == "epoch loss")] | length >= 1' >/dev/null || fail "no curve"
