@@ -60,6 +60,17 @@ def _name_thread(lib: _Library) -> None:
         lib.thread_name(thread.name.encode("utf-8", "replace"))
 
 
+def _owner(frame: Any) -> Any:
+    """Who has the span that this frame enters: an ExitStack is entered by who has it, and so is the generator that a
+    context manager of contextlib is made of."""
+    def is_contextlib(f: Any) -> bool:
+        return f.f_globals is contextlib.__dict__
+
+    while frame.f_back and (is_contextlib(frame) or (frame.f_code.co_flags & _GENERATOR and is_contextlib(frame.f_back))):
+        frame = frame.f_back
+    return frame
+
+
 class span(contextlib.ContextDecorator):
     """From when to when: `with sonde.span("imaging"): ...`, or `@sonde.span("imaging")` before a function, a coroutine
     function or a generator function. It ends however it is left. One may be entered again, within itself and by several
@@ -116,16 +127,11 @@ class span(contextlib.ContextDecorator):
             _of_generator.pop(entry.frame, None)
 
     def __enter__(self) -> "span":
-        frame = sys._getframe(1)
-        while frame.f_globals is contextlib.__dict__ and frame.f_back:
-            frame = frame.f_back  # an ExitStack is entered by who has it
+        frame = _owner(sys._getframe(1))
         return self._enter(frame, frame.f_code.co_flags)
 
     def __exit__(self, *_: object) -> None:
-        frame = sys._getframe(1)
-        while frame.f_globals is contextlib.__dict__ and frame.f_back:
-            frame = frame.f_back
-        self._exit(frame)
+        self._exit(_owner(sys._getframe(1)))
 
     async def __aenter__(self) -> "span":
         return self._enter(None, _TASK)

@@ -145,8 +145,10 @@ static const struct option options[] = {
 	  .value = "KIND,...",
 	  .help = "Record what the job's programs say of themselves through a library that they "
 		  "load: mpi (each rank's calls of MPI: time, bytes, efficiencies), which sets "
-		  "LD_PRELOAD for CMD, in front of what is there; nvtx (ranges of NVTX as spans), "
-		  "which sets NVTX_INJECTION64_PATH.",
+		  "LD_PRELOAD for CMD, in front of what is there; and as spans: nvtx (ranges of "
+		  "NVTX), itt (tasks of Intel's ITT), kokkos (kernels and regions; kokkos3: before "
+		  "version 3.7) and ompt (OpenMP of clang and Intel), each of which sets the "
+		  "variable of that interface.",
 	  OPTION_OFFSET(struct recording_options, annotations) },
 	{ .name = "no-env",
 	  .type = ARG_FLAG,

@@ -6,12 +6,12 @@
  * A name is "DOMAIN: MESSAGE", of the default domain the message. Categories, payloads and colours
  * are left out.
  */
+#include "inject/range.h"
 #include "lib/span.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* As the header of NVTX 2 and 3 has them: interfaces that do not change. */
 enum { TABLES_CALLBACKS = 1, MODULE_CORE = 1, MODULE_DOMAINS = 5 };
@@ -20,7 +20,7 @@ enum { CORE_PUSH_EX = 8, CORE_PUSH = 9, CORE_POP = 11 };
 enum { DOMAIN_MARK_EX = 1, DOMAIN_START_EX, DOMAIN_RANGE_END, DOMAIN_PUSH_EX, DOMAIN_POP };
 enum { DOMAIN_REGISTER = 10, DOMAIN_CREATE = 12 };
 enum { MESSAGE_ASCII = 1, MESSAGE_REGISTERED = 3 };
-enum { DEPTH = 64, NAME_BYTES = 256 };
+enum { NAME_BYTES = 256 };
 
 typedef void (*function)(void);
 
@@ -48,21 +48,9 @@ struct domain {
 	char name[NAME_BYTES];
 };
 
-/* Open ranges of the thread: those of one domain end in the order of a stack. */
-static __thread struct {
-	const struct domain *domain;
-	uint64_t span;
-} stack[DEPTH] FAST_TLS;
-static __thread uint32_t depth FAST_TLS;
-
-static uint32_t name_in(const struct domain *d, const char *text)
+static const char *name_in(const struct domain *d)
 {
-	char name[2 * NAME_BYTES];
-
-	if (!d || !text)
-		return sonde_name(text ? text : "(no message)");
-	snprintf(name, sizeof name, "%s: %s", d->name, text);
-	return sonde_name(name);
+	return d ? d->name : NULL;
 }
 
 /* Of a registered one the handle is its number. */
@@ -70,56 +58,28 @@ static uint32_t name_of(const struct domain *d, const struct attributes *a)
 {
 	if (a && a->message_kind == MESSAGE_REGISTERED)
 		return (uint32_t)(uintptr_t)a->message.registered;
-	return name_in(d, a && a->message_kind == MESSAGE_ASCII ? a->message.text : NULL);
-}
-
-static int push(const struct domain *d, uint32_t name)
-{
-	uint64_t span = sonde_begin(name);
-	uint32_t at = depth++;
-
-	if (at < DEPTH) {
-		stack[at].domain = d;
-		stack[at].span = span;
-	}
-	return (int)at;
-}
-
-/* The innermost of the domain. */
-static int pop(const struct domain *d)
-{
-	uint32_t at = depth;
-
-	if (depth > DEPTH)
-		return (int)--depth;
-	while (at && stack[at - 1].domain != d)
-		at--;
-	if (!at)
-		return -1;
-	sonde_span_end(stack[at - 1].span);
-	memmove(&stack[at - 1], &stack[at], (depth - at) * sizeof *stack);
-	depth--;
-	return (int)depth;
+	return range_name(name_in(d),
+			  a && a->message_kind == MESSAGE_ASCII ? a->message.text : NULL);
 }
 
 static int core_push(const char *text)
 {
-	return push(NULL, name_in(NULL, text));
+	return range_push(NULL, range_name(NULL, text));
 }
 
 static int core_push_ex(const struct attributes *a)
 {
-	return push(NULL, name_of(NULL, a));
+	return range_push(NULL, name_of(NULL, a));
 }
 
 static int core_pop(void)
 {
-	return pop(NULL);
+	return range_pop(NULL);
 }
 
 static uint64_t core_start(const char *text)
 {
-	return sonde_span_begin(name_in(NULL, text), 0);
+	return sonde_span_begin(range_name(NULL, text), 0);
 }
 
 static uint64_t core_start_ex(const struct attributes *a)
@@ -134,7 +94,7 @@ static void core_end(uint64_t span)
 
 static void core_mark(const char *text)
 {
-	sonde_mark(name_in(NULL, text));
+	sonde_mark(range_name(NULL, text));
 }
 
 static void core_mark_ex(const struct attributes *a)
@@ -144,12 +104,12 @@ static void core_mark_ex(const struct attributes *a)
 
 static int domain_push(const struct domain *d, const struct attributes *a)
 {
-	return push(d, name_of(d, a));
+	return range_push(d, name_of(d, a));
 }
 
 static int domain_pop(const struct domain *d)
 {
-	return pop(d);
+	return range_pop(d);
 }
 
 static uint64_t domain_start(const struct domain *d, const struct attributes *a)
@@ -170,7 +130,7 @@ static void domain_mark(const struct domain *d, const struct attributes *a)
 
 static const void *domain_register(const struct domain *d, const char *text)
 {
-	return (const void *)(uintptr_t)name_in(d, text);
+	return (const void *)(uintptr_t)range_name(name_in(d), text);
 }
 
 static struct domain *domain_create(const char *name)

@@ -49,6 +49,9 @@ void span_names_put(struct ring_head *head);
 void span_names_fork(void);
 void span_lanes_fork(void);
 
+/* A span of this thread's stack ends, as by sonde_span_end; it ended at to_ns. */
+void span_end_at(uint64_t handle, int64_t to_ns);
+
 enum { HANDLE_FORKS = 0x7f, HANDLE_FORKS_BIT = 56 };
 #define HANDLE_STACK (UINT64_C(1) << 63)
 

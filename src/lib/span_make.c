@@ -243,7 +243,7 @@ uint64_t sonde_begin(uint32_t name)
 }
 
 /* The innermost ends, and with it those around it that had ended before. */
-static void pop(struct ring_thread *r)
+static void pop(struct ring_thread *r, int64_t to_ns)
 {
 	uint32_t depth = r->depth - 1;
 	const struct ring_open o = r->open[depth < RING_OPEN_MAX ? depth : 0];
@@ -255,7 +255,7 @@ static void pop(struct ring_thread *r)
 	if (depth >= RING_OPEN_MAX)
 		__atomic_store_n(&r->lost, r->lost + 1, __ATOMIC_RELAXED);
 	else
-		span_publish(r, (struct ring_slot){ o.from_ns, span_now_ns(), o.name, RING_SPAN });
+		span_publish(r, (struct ring_slot){ o.from_ns, to_ns, o.name, RING_SPAN });
 }
 
 void sonde_end(void)
@@ -263,28 +263,28 @@ void sonde_end(void)
 	struct ring_thread *r = span_mine;
 
 	if (r && r->depth)
-		pop(r);
+		pop(r, span_now_ns());
 	else if (r)
 		span_count_wrong();
 }
 
 /* One within which another is still open: it has its times, and is counted. */
-static void end_within(struct ring_thread *r, uint32_t depth)
+static void end_within(struct ring_thread *r, uint32_t depth, int64_t to_ns)
 {
 	struct ring_open *o = &r->open[depth];
 
 	span_count_wrong();
-	span_publish(r, (struct ring_slot){ o->from_ns, span_now_ns(), o->name, RING_SPAN });
+	span_publish(r, (struct ring_slot){ o->from_ns, to_ns, o->name, RING_SPAN });
 	__atomic_store_n(&o->from_ns, RING_ENDED, __ATOMIC_RELAXED);
 }
 
-static void stack_end(uint64_t handle)
+void span_end_at(uint64_t handle, int64_t to_ns)
 {
 	struct ring_thread *r = span_mine;
 	uint32_t at = handle & 0xffff, serial = (uint32_t)(handle >> 16);
 
 	if (r && at && at == r->depth && at > RING_OPEN_MAX) {
-		pop(r);
+		pop(r, to_ns);
 		return;
 	}
 	if (!r || !at || at > r->depth || at > RING_OPEN_MAX ||
@@ -292,15 +292,15 @@ static void stack_end(uint64_t handle)
 	    r->open[at - 1].from_ns == RING_ENDED)
 		span_count_wrong();
 	else if (at == r->depth)
-		pop(r);
+		pop(r, to_ns);
 	else
-		end_within(r, at - 1);
+		end_within(r, at - 1, to_ns);
 }
 
 void sonde_span_end(uint64_t span)
 {
 	if (span & HANDLE_STACK)
-		stack_end(span);
+		span_end_at(span, span_now_ns());
 	else if (span)
 		lane_end(span);
 }

@@ -13,13 +13,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PRELOAD_MAX = 8 * PATH_MAX, HEADERS_MAX = 64 };
+enum { PRELOAD_MAX = 8 * PATH_MAX, HEADERS_MAX = 64, DYNAMIC_MAX = 256 };
 
+/* rival: another variable which, where it is set, must not meet this one; NULL: none. */
 static const struct kind {
-	const char *name, *variable;
+	const char *name, *variable, *rival;
 } kinds[] = {
-	{ "mpi", "LD_PRELOAD" },
-	{ "nvtx", "NVTX_INJECTION64_PATH" },
+	{ "mpi", "LD_PRELOAD", NULL },
+	{ "nvtx", "NVTX_INJECTION64_PATH", NULL },
+	{ "itt", "INTEL_LIBITTNOTIFY64", NULL },
+	{ "kokkos", "KOKKOS_TOOLS_LIBS", "KOKKOS_PROFILE_LIBRARY" },
+	{ "kokkos3", "KOKKOS_PROFILE_LIBRARY", "KOKKOS_TOOLS_LIBS" },
+	{ "ompt", "OMP_TOOL_LIBRARIES", NULL },
 };
 enum { KINDS = ANNOTATION_KINDS };
 _Static_assert(sizeof kinds / sizeof kinds[0] == KINDS, "a place for each");
@@ -49,7 +54,9 @@ static bool all_known(const char *list)
 	do {
 		if (kind_next(&list, &word, &n))
 			continue;
-		say("run: --annotations %.*s: not known; use mpi and nvtx", (int)n, word);
+		say("run: --annotations %.*s: not known; use mpi, nvtx, itt, kokkos, kokkos3 and "
+		    "ompt",
+		    (int)n, word);
 		return false;
 	} while (*list);
 	return true;
@@ -95,23 +102,105 @@ static bool find_program(const char *name, char path[PATH_MAX])
 	return false;
 }
 
-/* An executable of this machine's kind that names no loader. */
-static bool is_static(const char *path)
-{
+struct program {
+	int fd;
+	unsigned n;
 	Elf64_Phdr header[HEADERS_MAX];
-	Elf64_Ehdr head;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	bool none = fd >= 0 && read(fd, &head, sizeof head) == sizeof head &&
-		    !memcmp(head.e_ident, ELFMAG, SELFMAG) &&
-		    head.e_ident[EI_CLASS] == ELFCLASS64 && head.e_phnum <= HEADERS_MAX &&
-		    pread(fd, header, head.e_phnum * sizeof *header, (off_t)head.e_phoff) ==
-			    (ssize_t)(head.e_phnum * sizeof *header);
+};
 
-	for (unsigned i = 0; none && i < head.e_phnum; i++)
-		none = header[i].p_type != PT_INTERP;
-	if (fd >= 0)
-		close(fd);
-	return none;
+/* False: it is no executable of this machine's kind, or cannot be read. */
+static bool program_open(struct program *p, const char *path)
+{
+	Elf64_Ehdr head;
+
+	p->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (p->fd < 0)
+		return false;
+	if (read(p->fd, &head, sizeof head) == sizeof head &&
+	    !memcmp(head.e_ident, ELFMAG, SELFMAG) && head.e_ident[EI_CLASS] == ELFCLASS64 &&
+	    head.e_phnum <= HEADERS_MAX) {
+		size_t size = head.e_phnum * sizeof p->header[0];
+
+		p->n = head.e_phnum;
+		if (pread(p->fd, p->header, size, (off_t)head.e_phoff) == (ssize_t)size)
+			return true;
+	}
+	close(p->fd);
+	return false;
+}
+
+static const Elf64_Phdr *header_of(const struct program *p, uint32_t type)
+{
+	for (unsigned i = 0; i < p->n; i++)
+		if (p->header[i].p_type == type)
+			return &p->header[i];
+	return NULL;
+}
+
+/* Where an address of the program is in its file; 0: nowhere. */
+static uint64_t place_of(const struct program *p, uint64_t address)
+{
+	for (unsigned i = 0; i < p->n; i++) {
+		const Elf64_Phdr *h = &p->header[i];
+
+		if (h->p_type == PT_LOAD && address >= h->p_vaddr &&
+		    address - h->p_vaddr < h->p_filesz)
+			return address - h->p_vaddr + h->p_offset;
+	}
+	return 0;
+}
+
+/* Whether a library whose name begins so is one that it is linked with. */
+static bool is_linked_with(const struct program *p, const char *library)
+{
+	const Elf64_Phdr *dynamic = header_of(p, PT_DYNAMIC);
+	Elf64_Dyn entry[DYNAMIC_MAX];
+	uint64_t names = 0;
+	char name[32];
+	ssize_t size = dynamic ? pread(p->fd, entry, sizeof entry, (off_t)dynamic->p_offset) : 0;
+	size_t n = size > 0 ? (size_t)size / sizeof entry[0] : 0, used = 0;
+
+	for (; used < n && entry[used].d_tag != DT_NULL; used++)
+		if (entry[used].d_tag == DT_STRTAB)
+			names = place_of(p, entry[used].d_un.d_ptr);
+	for (size_t i = 0; names && i < used; i++)
+		if (entry[i].d_tag == DT_NEEDED &&
+		    pread(p->fd, name, sizeof name, (off_t)(names + entry[i].d_un.d_val)) > 0 &&
+		    !strncmp(name, library, strlen(library)))
+			return true;
+	return false;
+}
+
+/* Whether a kind is in a list. */
+static bool is_listed(const char *list, const char *kind)
+{
+	for (const char *word; *list;) {
+		size_t n;
+		const struct kind *k = kind_next(&list, &word, &n);
+
+		if (k && !strcmp(k->name, kind))
+			return true;
+	}
+	return false;
+}
+
+/* What is known beforehand to record nothing. */
+static void say_what_is_not(const char *list, const char *program)
+{
+	char path[PATH_MAX];
+	struct program p;
+
+	if (!find_program(program, path) || !program_open(&p, path))
+		return;
+	if (!header_of(&p, PT_INTERP))
+		say("run: --annotations: %s is a static program, of which nothing can be recorded "
+		    "so",
+		    program);
+	else if (is_listed(list, "ompt") && is_linked_with(&p, "libgomp.so"))
+		say("run: --annotations ompt: %s uses libgomp, GCC's OpenMP, which tells tools "
+		    "nothing; clang's libomp does",
+		    program);
+	close(p.fd);
 }
 
 /* ---- the environment ---- */
@@ -128,13 +217,21 @@ static bool preload(const char *library, const char *before)
 	return fits && !setenv("LD_PRELOAD", before && *before ? all : library, 1);
 }
 
-/* A variable that names one library is left alone where somebody else has set it. */
-static bool export_one(const struct kind *k, const char *library, const char *before)
+static bool is_set(const char *variable)
 {
-	if (before && *before)
-		say("run: --annotations %s: %s is set already, and stays as it is", k->name,
-		    k->variable);
-	return !(before && *before) && !setenv(k->variable, library, 1);
+	const char *value = variable ? getenv(variable) : NULL;
+
+	return value && *value;
+}
+
+/* A variable that names one library is left alone where somebody else has set it. */
+static bool export_one(const struct kind *k, const char *library)
+{
+	const char *set = is_set(k->variable) ? k->variable : is_set(k->rival) ? k->rival : NULL;
+
+	if (set)
+		say("run: --annotations %s: %s is set already, and stays as it is", k->name, set);
+	return !set && !setenv(k->variable, library, 1);
 }
 
 static void export_kind(struct annotations *x, size_t i, const char *library)
@@ -145,21 +242,18 @@ static void export_kind(struct annotations *x, size_t i, const char *library)
 	x->before[i] = before ? strdup(before) : NULL;
 	if (before && !x->before[i])
 		return;
-	x->set[i] = strcmp(k->variable, "LD_PRELOAD") ? export_one(k, library, x->before[i])
+	x->set[i] = strcmp(k->variable, "LD_PRELOAD") ? export_one(k, library)
 						      : preload(library, x->before[i]);
 }
 
 void annotations_export(struct annotations *x, const char *list, const char *program)
 {
-	char library[PATH_MAX], path[PATH_MAX];
+	char library[PATH_MAX];
 	struct err e;
 
 	if (!list || helper_library("libsonde_inject.so", library, sizeof library, &e))
 		return;
-	if (find_program(program, path) && is_static(path))
-		say("run: --annotations: %s is a static program, of which nothing can be recorded "
-		    "so",
-		    program);
+	say_what_is_not(list, program);
 	for (const char *word; *list;) {
 		size_t n;
 		const struct kind *k = kind_next(&list, &word, &n);

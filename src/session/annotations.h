@@ -14,7 +14,7 @@
 /* A list of kinds, "mpi,nvtx": known, and the library is there; false: it has said why. */
 bool annotations_check(const char *list);
 /* How the environment was; {0} before. */
-enum { ANNOTATION_KINDS = 2 };
+enum { ANNOTATION_KINDS = 6 };
 struct annotations {
 	char *before[ANNOTATION_KINDS]; /* the variable's value; NULL: it was not set */
 	bool set[ANNOTATION_KINDS];

@@ -37,7 +37,7 @@ def check_environment():
 
 
 def check_words():
-    assert "not known; use mpi and nvtx" in run(SONDE, "run", "--annotations", "mpi,opencl", "--", "true", code=125).stderr
+    assert "not known; use mpi, nvtx, itt, kokkos, kokkos3 and ompt" in run(SONDE, "run", "--annotations", "mpi,opencl", "--", "true", code=125).stderr
     with open("static.c", "w", encoding="utf-8") as f:
         f.write("int main(void) { return 0; }\n")
     run("cc", "-static", "-o", "static", "static.c")

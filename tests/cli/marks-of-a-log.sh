@@ -27,6 +27,12 @@ json_says '[.marks[] | select(.name == "key") | .text | sub(" seen_within.*"; ""
 json_says '[.spans[] | select(.name == "solve")] | length == 1 and (.[0] | (.text | startswith("\"of=a\\\"b c\"")) and
 	.end_seconds - .begin_seconds > 0.49 - (.text | capture("seen_within=(?<s>[0-9.]+)").s | tonumber))' <show.json >/dev/null ||
 	fail "$(jq -c .spans show.json)"
+# By how much that may be wrong is what both lines say together.
+"$SONDE" phases --json out >phases.json || fail "phases"
+json_says '.phases[] | select(.name == "solve") | (.uncertain_seconds - ([.text | scan("seen_within=([0-9.]+)")[0] | tonumber] | add) | fabs) < 1e-9 and .uncertain_seconds > 0' <phases.json >/dev/null ||
+	fail "$(jq -c .phases phases.json)"
+"$SONDE" phases out >phases.txt || fail "phases"
+contains phases.txt "  durations may be wrong by up to "
 
 # The job's status is its own, and nobody is waited for.
 equal "status" 3 "$(status_of "$SONDE" run --quiet -o status --mark-log x.log --mark-rule 'x=y' -- sh -c 'exit 3')"

@@ -53,6 +53,7 @@ says "names" '[.phases[].name] | sort == ["crossing", "inner", "load", "never\ne
 says "inner lies in work" '.phases[] | select(.name == "inner") | .depth == 1 and (.crosses | not)'
 says "what crosses" '[.phases[] | select(.crosses) | .name] | sort == ["crossing", "load", "rest"]'
 says "what its end says" '.phases[] | select(.name == "load") | .duration_seconds == 12.5 and .duration_from == "end" and .size_bytes == 3e6 and .bytes_per_second == 240000'
+says "lines with a time" 'all(.phases[]; .uncertain_seconds == 0)'
 says "no end, no duration" '.phases[] | select(.name == "never\nended") | .duration_seconds == null and .end_time == null'
 says "an end without a start" '[.unpaired[] | [.name, .why]] == [["cascade:gr-done", "no start"]]'
 says "a size" '.totals[] | select(.name == "work" and .node == null and .key == null) | .size_bytes == 1.5e6'

@@ -39,6 +39,8 @@ master = made.make_profile(rng, None, BASE)
 while not master.loop.intervals:
     master = made.make_profile(rng, None, BASE)
 job = [master] + [worker(n) for n in range(11)]
+# One that did nothing, between others.
+job[2].load[1].intervals = []
 # One that holds 40,000 others, and comes behind them; and groups of a thousand, which lie across the blocks.
 long, at = job[1].load[0], 1000
 long.intervals = []
@@ -71,10 +73,17 @@ order = {(e["pid"], e["tid"]): e["args"]["sort_index"] for e in events if e["nam
 assert [groups[pid] for pid in sorted(groups)] == ["master scanner"] + [f"worker-{n:02} scanner" for n in range(11)], groups
 wanted = (["EventLoop"] + [f"Reader[{i}]" for i in range(3)] +
           [f"Pipeline[{p}]:{s}" for p in range(2) for s in ("DecodeVideo", "Ops[0]", "EncodeVideo")] + [f"Writer[{i}]" for i in range(2)])
-slices = collections.defaultdict(list)
+slices, greys = collections.defaultdict(list), 0
 for e in events:
     if e["ph"] == "X":
+        # As Scanner's own writer has it: the kind of a thread, and waits in grey.
+        kind = rows[e["pid"], e["tid"]].split("[")[0]
+        kind = {"EventLoop": "master" if groups[e["pid"]].startswith("master") else "process_job", "Reader": "load", "Writer": "save", "Pipeline": "eval"}[kind]
+        assert e["cat"] == kind, e
+        assert e.get("cname") == ("grey" if e["name"] in ("Wait on Input Queue", "Wait on Output Queue") else None), e
+        greys += "cname" in e
         slices[e["pid"], e["tid"]].append((round(e["ts"] * 1000), round((e["ts"] + e["dur"]) * 1000), e["name"]))
+assert greys > 10, "waits"
 for pid, profile in zip(sorted(groups), job):
     named = [rows[pid, tid] for pid_, tid in sorted(order, key=order.get) if pid_ == pid]
     assert [n for n in named if " (" not in n] == (wanted if profile.number is not None else ["EventLoop"]), named

@@ -141,7 +141,7 @@ function checkPhases() {
 	const phases = view.parts.find((p) => p instanceof Phases);
 	if (!phases) return null;
 	phases.read(phases.shown.find((bar) => bar.count > 1));
-	return [phases.note.textContent, phases.reading.textContent];
+	return [phases.note.textContent, phases.reading.textContent, phases.rows];
 }
 function frame() { return new Promise((done) => setTimeout(done, 60)); }
 async function check() {
@@ -220,14 +220,16 @@ WANTED = {
 }
 
 # Two phases, a mark, and a proof that is a part of the run: what few recordings have.
-EVENTS = {"marks": [{"node": 0, "at": 0.2, "name": "epoch <1>"}], "marks_total": 1, "spans_total": 45,
+EVENTS = {"marks": [{"node": 0, "at": 0.2, "name": "epoch <1>"}], "marks_total": 1, "spans_total": 47,
           "spans": [{"node": 0, "from": 0.1, "to": 0.4, "name": "load", "track": "rank 0"}, {"node": 0, "from": 0.3, "name": "train"},
-                    {"node": 0, "from": 0.1, "to": 0.2, "name": "step", "track": "rank 0", "count": 40, "lasted": 0.05}]}
+                    {"node": 0, "from": 0.1, "to": 0.2, "name": "step", "track": "rank 0", "count": 40, "lasted": 0.05},
+                    {"node": 0, "from": 0.1, "to": 0.4, "name": "solve", "track": "rank 10 app 77"}, {"node": 0, "from": 0.2, "to": 0.3, "name": "solve", "track": "rank 2 app 76"}]}
 PROOF = """<p class="proof"><span>proof</span><button type="button" hidden data-metric="job.cpu_cores" data-from="0.2" data-to="0.4" data-threshold="0.5">Show</button></p>"""
 WANTED_OF_NODES = {
     "total": [-1, "All 3 nodes together", True], "nodes": [[1, True, 0], [True, True, 1], 0, 3], "verdict": [1, 1, True, True, True, 0.5, None],
-    "phases": ["phases: 45, marks: 1; 43 of them on this node; 43 in 4 bars; 3 of the run are too many for a page",
-               "rank 0: step ×40 · 100 ms to 200 ms · 50 ms in all, too short to draw separately"],
+    "phases": ["phases: 47, marks: 1; 45 of them on this node; 45 in 6 bars; 3 of the run are too many for a page",
+               "rank 0: step ×40 · 100 ms to 200 ms · 50 ms in all, too short to draw separately",
+               [["", 0], ["rank 0, node0", 1], ["rank 2 app 76, node0", 3], ["rank 10 app 77, node0", 4]]],
 }
 # Lines whose values are compared with the export's.
 DRAWN = ["job.cpu_cores", "job.resident_bytes", "node.pressure_cpu_some_ratio"]

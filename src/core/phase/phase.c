@@ -457,6 +457,28 @@ static int by_begin(const void *a, const void *b)
 	return order ? order : strcmp(x->key, y->key);
 }
 
+/* Of lines that had no time of their own their texts say within how long before they were seen:
+ * its start and its end add up. */
+static double uncertain_of(const struct phase *p)
+{
+	static const char key[] = "seen_within=";
+	const char *at = p->text;
+	double sum = 0, within;
+	char *behind;
+
+	if (p->told || isnan(p->duration_s))
+		return 0;
+	while ((at = strstr(at, key))) {
+		bool begins = at == p->text || at[-1] == ' ';
+
+		at += sizeof key - 1;
+		within = decimal_parse(at, &behind);
+		if (begins && behind > at && isfinite(within) && within > 0)
+			sum += within;
+	}
+	return sum;
+}
+
 /* What was kept lies still now. */
 static int settle(struct phase_maker *m)
 {
@@ -470,6 +492,7 @@ static int settle(struct phase_maker *m)
 		p->phase[i].name = p->text + m->texts[i].name;
 		p->phase[i].key = p->text + m->texts[i].key;
 		p->phase[i].text = p->text + m->texts[i].said;
+		p->phase[i].uncertain_s = uncertain_of(&p->phase[i]);
 	}
 	if (p->n)
 		qsort(p->phase, p->n, sizeof *p->phase, by_begin);

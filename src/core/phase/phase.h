@@ -26,6 +26,7 @@ struct phase {
 	int64_t begin_ns, end_ns; /* the node's monotonic clock; end INT64_MAX: it did not end */
 	double begin_s, end_s;    /* since the run began; end_s NAN: it did not end */
 	double duration_s;        /* never negative; NAN: it did not end, or before it began */
+	double uncertain_s;       /* the duration may be wrong by as much: its lines had no time */
 	double size_bytes;        /* NAN: not said */
 };
 

@@ -49,6 +49,7 @@ static void add_ended(struct phase_total *t, const struct phase *p, double *size
 {
 	t->total_s = plus(t->total_s, p->duration_s);
 	t->times_s += p->end_s - p->begin_s;
+	t->uncertain_s = fmax(t->uncertain_s, p->uncertain_s);
 	t->min_s = fmin(t->min_s, p->duration_s);
 	t->max_s = fmax(t->max_s, p->duration_s);
 	t->last_end_s = fmax(t->last_end_s, p->end_s);

@@ -20,6 +20,7 @@ struct phase_total {
 	uint32_t nodes;                       /* that have any */
 	double total_s, mean_s, min_s, max_s; /* of those that ended; NAN: none did */
 	double times_s;                       /* from begin to end, added up */
+	double uncertain_s;                   /* the most of one of them */
 	double covered_s;                     /* on each node, at least one went on; added up */
 	double first_begin_s, last_begin_s, last_end_s;
 	double starts_apart_s;    /* from the first node's first start to the last node's; NAN: of

@@ -149,6 +149,9 @@ static void more_of_total(struct bytes *b, const struct phase_total *t)
 			     unit_format(UNIT_SECONDS, t->covered_s, text[0], sizeof text[0]));
 	if (t->unfinished)
 		bytes_printf(b, "  did not end: %u\n", t->unfinished);
+	if (t->uncertain_s > 0)
+		bytes_printf(b, "  durations may be wrong by up to %s: lines without a time\n",
+			     unit_format(UNIT_SECONDS, t->uncertain_s, text[0], sizeof text[0]));
 }
 
 /* Rows of a finer level, below their name. */

@@ -362,6 +362,7 @@ static int phase(struct document *d, uint32_t i)
 	json_put_real(j, "end_seconds", x->end_s);
 	json_put_real(j, "duration_seconds", x->duration_s);
 	json_put_text(j, "duration_from", isnan(x->duration_s) ? NULL : x->told ? "end" : "times");
+	json_put_real(j, "uncertain_seconds", x->uncertain_s);
 	json_put_real(j, "size_bytes", x->size_bytes);
 	json_put_real(j, "bytes_per_second", x->size_bytes / x->duration_s);
 	json_put_int(j, "depth", x->depth);
@@ -390,6 +391,7 @@ static int total(struct document *d, uint32_t i)
 	json_put_real(j, "mean_seconds", t->mean_s);
 	json_put_real(j, "min_seconds", t->min_s);
 	json_put_real(j, "max_seconds", t->max_s);
+	json_put_real(j, "uncertain_seconds", t->uncertain_s);
 	json_put_real(j, "covered_seconds", t->covered_s);
 	json_put_real(j, "first_begin_seconds", t->first_begin_s);
 	json_put_real(j, "last_begin_seconds", t->last_begin_s);

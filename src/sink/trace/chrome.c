@@ -141,9 +141,13 @@ static void name_row(void *state, struct bytes *out, uint32_t group, uint32_t ro
 /* The name, the notes. */
 static void end_event(struct bytes *out, const struct trace_slice *s)
 {
-	bytes_puts(out, ",\"cat\":\"");
-	bytes_puts(out, s->category);
-	bytes_puts(out, "\",\"name\":");
+	bytes_puts(out, ",\"cat\":");
+	quoted(out, s->category);
+	if (s->colour) {
+		bytes_puts(out, ",\"cname\":");
+		quoted(out, s->colour);
+	}
+	bytes_puts(out, ",\"name\":");
 	quoted(out, s->name);
 	for (uint32_t i = 0; i < s->nnotes; i++) {
 		bytes_puts(out, i ? "," : ",\"args\":{");

@@ -192,7 +192,7 @@ int trace_losses(struct trace *t, struct err *e)
 		notes_text(&notes, "why", l->why);
 		t->format->slice(t->state, &t->out,
 				 &(struct trace_slice){ group, row, begin, end, "loss", l->words,
-							notes.note, notes.n });
+							notes.note, notes.n, NULL });
 		t->count->slices++;
 	}
 	return 0;
@@ -224,7 +224,7 @@ int trace_marks(struct trace *t, struct err *e)
 		t->format->mark(t->state, &t->out,
 				&(struct trace_slice){ group, 1, at, at, "mark",
 						       m->name ? m->name : "", notes.note,
-						       notes.n });
+						       notes.n, NULL });
 		t->count->marks++;
 		rc = trace_flush(t, e);
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* spans.c - spans on their tracks: those that are events, and those stored in packs, merged
  * by their begin. Of packs so many are held as overlap each other in time. */
+#include "core/phase/scanner.h"
 #include "sink/trace/trace_part.h"
 
 #include <errno.h>
@@ -75,17 +76,37 @@ struct spans {
 	struct feed feed;
 	uint32_t *event, nevents; /* of run.spans, by track */
 	uint32_t *pack, npacks;   /* of run.packs, by track and begin */
+	uint32_t *bare, nbare;    /* threads of Scanner without any, by their place */
 	struct err *e;
 };
+
+/* What kind of thread of Scanner's a track is; NULL: none. */
+static const char *kind_of(const struct run *r, uint32_t track)
+{
+	return track < r->ninstances && r->instances[track].domain &&
+			       !strcmp(r->instances[track].domain, SCANNER_DOMAIN)
+		       ? run_label(r, track, SCANNER_KIND)
+		       : NULL;
+}
+
+/* As Scanner's own traces have it. */
+static bool is_wait(const char *name)
+{
+	return !strcmp(name, "Wait on Input Queue") || !strcmp(name, "Wait on Output Queue");
+}
 
 static int put_span(struct spans *x, const struct run_span *s)
 {
 	struct trace *t = x->t;
 	struct notes notes;
+	const char *kind = s->track ? kind_of(t->run, s->track) : NULL;
 	struct trace_slice slice = { .group = trace_group(t, s->node, s->track),
 				     .begin_ns = trace_time(t, s->node, s->begin_ns),
-				     .category = "span",
+				     .category = kind ? kind : "span",
 				     .name = s->name ? s->name : "" };
+
+	if (kind && is_wait(slice.name))
+		slice.colour = "grey";
 
 	notes.n = 0;
 	notes_text(&notes, "detail", s->detail);
@@ -181,6 +202,28 @@ static int put_track(struct spans *x, uint32_t node, uint32_t track)
 	return rc ? rc : put_before(x, INT64_MAX);
 }
 
+static bool is_before(const struct spans *x, uint32_t node, uint32_t track, uint32_t of_node,
+		      uint32_t of_track)
+{
+	return node != of_node ? node < of_node : x->place[track] <= x->place[of_track];
+}
+
+/* Rows without spans: those in front of a track, or, where there is none, all. */
+static void put_bare(struct spans *x, bool all, uint32_t node, uint32_t track)
+{
+	struct trace *t = x->t;
+	char title[TITLE_MAX];
+
+	for (; x->nbare; x->bare++, x->nbare--) {
+		uint32_t of = t->run->instances[*x->bare].node;
+
+		if (!all && !is_before(x, of, *x->bare, node, track))
+			return;
+		trace_add_row(t, trace_group(t, of, *x->bare),
+			      trace_title(t, *x->bare, title, sizeof title));
+	}
+}
+
 static int put_tracks(struct spans *x)
 {
 	const struct run *r = x->t->run;
@@ -189,14 +232,14 @@ static int put_tracks(struct spans *x)
 	while ((x->nevents || x->npacks) && !rc) {
 		const struct run_span *s = &r->spans[x->nevents ? *x->event : 0];
 		const struct run_pack *p = x->npacks ? &r->packs[*x->pack] : NULL;
+		bool event =
+			!p || (x->nevents && is_before(x, s->node, s->track, p->node, p->track));
+		uint32_t node = event ? s->node : p->node, track = event ? s->track : p->track;
 
-		if (!p || (x->nevents &&
-			   (s->node < p->node ||
-			    (s->node == p->node && x->place[s->track] <= x->place[p->track]))))
-			rc = put_track(x, s->node, s->track);
-		else
-			rc = put_track(x, p->node, p->track);
+		put_bare(x, false, node, track);
+		rc = put_track(x, node, track);
 	}
+	put_bare(x, true, 0, 0);
 	return rc;
 }
 
@@ -271,6 +314,38 @@ static bool places_find(struct places *p, struct run *r)
 	return p->of != NULL;
 }
 
+static int bare_by_place(const void *a, const void *b, void *ctx)
+{
+	const struct places *p = ctx;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	uint32_t m = p->r->instances[x].node, n = p->r->instances[y].node;
+
+	if (m != n)
+		return m < n ? -1 : 1;
+	return p->of[x] < p->of[y] ? -1 : 1;
+}
+
+/* Threads of Scanner have a row also where they did nothing. NULL: out of memory. */
+static uint32_t *find_bare(struct places *p, uint32_t *n)
+{
+	const struct run *r = p->r;
+	uint8_t *used = calloc(r->ninstances + 1u, 1);
+	uint32_t *bare = used ? calloc(r->ninstances + 1u, sizeof *bare) : NULL;
+
+	*n = 0;
+	for (uint32_t i = 1; bare && i < r->nspans; i++)
+		used[r->spans[i].track] = 1;
+	for (uint32_t i = 0; bare && i < r->npacks; i++)
+		used[r->packs[i].track] = 1;
+	for (uint32_t i = 1; bare && i < r->ninstances; i++)
+		if (!used[i] && kind_of(r, i))
+			bare[(*n)++] = i;
+	if (*n)
+		qsort_r(bare, *n, sizeof *bare, bare_by_place, p);
+	free(used);
+	return bare;
+}
+
 int trace_spans(struct trace *t, struct err *e)
 {
 	struct run *r = t->run;
@@ -279,6 +354,7 @@ int trace_spans(struct trace *t, struct err *e)
 	bool placed = places_find(&places, r);
 	uint32_t *event = placed ? sorted(1, nevents, events_by_track, &places) : NULL;
 	uint32_t *pack = placed ? sorted(0, r->npacks, packs_by_track, &places) : NULL;
+	uint32_t nbare = 0, *bare = placed ? find_bare(&places, &nbare) : NULL;
 	struct spans x = { .t = t,
 			   .place = places.of,
 			   .lane = { .nested = true },
@@ -286,13 +362,16 @@ int trace_spans(struct trace *t, struct err *e)
 			   .nevents = nevents,
 			   .pack = pack,
 			   .npacks = r->npacks,
+			   .bare = bare,
+			   .nbare = nbare,
 			   .e = e };
-	int rc = event && pack ? put_tracks(&x) : trace_no_memory(e);
+	int rc = event && pack && bare ? put_tracks(&x) : trace_no_memory(e);
 
 	lane_free(&x.lane);
 	free(x.feed.span);
 	free(event);
 	free(pack);
+	free(bare);
 	free(places.of);
 	return rc;
 }

@@ -41,9 +41,10 @@ struct trace_note {
 struct trace_slice {
 	uint32_t group, row;
 	int64_t begin_ns, end_ns;
-	const char *category, *name; /* name is hostile text, as notes are */
+	const char *category, *name; /* hostile texts, as notes are */
 	const struct trace_note *note;
 	uint32_t nnotes;
+	const char *colour; /* as Chrome calls it, for formats that have it; or NULL */
 };
 
 struct trace_counter {

@@ -2,19 +2,38 @@
 /* Bars in lanes: the processes from start to end, shaded by CPU, and the phases of a node. */
 'use strict';
 
-const LANES_MAX = 32, LANE_HEIGHT = 19;
+const LANES_MAX = 32, LANES_OF_TRACKS_MAX = 96, LANE_HEIGHT = 19;
 const LANE_FONT = 'px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
 
 /* Each bar in the first lane that is free when it starts. */
 function packed(bars) {
 	const ends = [];
-	for (const bar of [...bars].sort((a, b) => a.start - b.start)) {
+	for (const bar of [...bars].sort((a, b) => a.start - b.start || b.end - a.end)) {
 		let lane = ends.findIndex((end) => end <= bar.start);
 		if (lane < 0) lane = ends.push(0) - 1;
 		ends[lane] = bar.end;
 		bar.lane = lane;
 	}
 	return ends.length;
+}
+
+/* Ranks in their order, then other tracks by name; what has no track is in front. */
+function byTrack([a], [b]) {
+	const rank = (track) => (track ? Number(/^rank (\d+)/.exec(track)?.[1] ?? Infinity) : -1), [x, y] = [rank(a), rank(b)];
+	return x === y ? a.localeCompare(b, undefined, { numeric: true }) : x - y;
+}
+
+/* Each track in lanes of its own, one below the other: [name, its first lane]. */
+function packedByTrack(bars) {
+	const tracks = new Map();
+	let lanes = 0;
+	for (const bar of bars) tracks.set(bar.track ?? '', [...(tracks.get(bar.track ?? '') ?? []), bar]);
+	return { rows: [...tracks].sort(byTrack).map(([name, of]) => {
+		const first = lanes;
+		lanes += packed(of);
+		for (const bar of of) bar.lane += first;
+		return [name, first];
+	}), lanes };
 }
 
 /* A kind of bars says bars(node): start, end, share (0 to 1, null unknown), name, label, words; those that matter most first. */
@@ -27,11 +46,11 @@ class Bars extends Panel {
 	build() {
 		this.destroy();
 		let shown = this.bars(this.node);
-		const all = shown.length;
-		this.lanes = packed(shown);
-		while (this.lanes > LANES_MAX) {
+		const all = shown.length, most = new Set(shown.map((bar) => bar.track)).size > 1 ? LANES_OF_TRACKS_MAX : LANES_MAX;
+		this.pack(shown);
+		while (this.lanes > most) {
 			shown = shown.slice(0, Math.floor(shown.length * 0.9));
-			this.lanes = packed(shown);
+			this.pack(shown);
 		}
 		this.shown = shown;
 		this.plotBox.replaceChildren();
@@ -54,16 +73,35 @@ class Bars extends Panel {
 		this.read(null);
 	}
 
+	pack(bars) {
+		({ rows: this.rows, lanes: this.lanes } = packedByTrack(bars));
+	}
+
+	/* Of more than one track each has its name beside it, and a line above. */
+	paintRows(ctx, { left, top, width }, ratio) {
+		ctx.textAlign = 'right';
+		for (const [name, first] of this.rows.length > 1 ? this.rows : []) {
+			const y = top + first * LANE_HEIGHT * ratio, room = left - 8 * ratio;
+			let text = /^rank \d+/.exec(name)?.[0] ?? name;
+			while (text.length > 1 && ctx.measureText(text).width > room) text = text.replace(/.…?$/, '…');
+			ctx.fillStyle = colour('faint');
+			ctx.fillText(text, left - 6 * ratio, y + LANE_HEIGHT * ratio / 2);
+			ctx.fillStyle = colour('grey');
+			if (first) ctx.fillRect(left, y - ratio / 2, width, ratio / 2);
+		}
+	}
+
 	paint(u) {
 		const ctx = u.ctx, ratio = uPlot.pxRatio, { left, top, width } = u.bbox;
 		const lane = LANE_HEIGHT * ratio;
 		const [idle, busy, edge, ink, faint, onBusy] = ['pale', 'blue', 'grey', 'ink', 'soft', 'on-busy'].map(colour);
 		ctx.save();
+		ctx.font = 11 * ratio + LANE_FONT;
+		ctx.textBaseline = 'middle';
+		this.paintRows(ctx, u.bbox, ratio);
 		ctx.beginPath();
 		ctx.rect(left, top, width, u.bbox.height);
 		ctx.clip();
-		ctx.font = 11 * ratio + LANE_FONT;
-		ctx.textBaseline = 'middle';
 		ctx.textAlign = 'left';
 		for (const bar of this.shown) {
 			const x0 = u.valToPos(bar.start, 'x', true), x1 = u.valToPos(bar.end, 'x', true);
@@ -144,9 +182,10 @@ class Phases extends Bars {
 	}
 
 	bar(e, start, end, flag) {
+		const host = this.node.id < 0 && this.view.data.nodes_total > 1 && this.view.data.nodes[e.node]?.host;
 		const many = e.count > 1, name = (e.name || (many ? 'several' : '')) + (many ? ' ×' + e.count : '');
 		return {
-			start, end, name, label: flag + [e.track, name].filter(Boolean).join(': '), count: e.count ?? 1,
+			start, end, name, track: e.track && [e.track, host].filter(Boolean).join(', '), label: flag + [e.track, name].filter(Boolean).join(': '), count: e.count ?? 1,
 			share: many ? Math.min(1, e.lasted / Math.max(end - start, 1e-9)) : 0,
 			words: many ? [e.lasted > 0 && duration(e.lasted) + ' in all', 'too short to draw separately'].filter(Boolean).join(', ') : e.text,
 		};
