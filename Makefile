@@ -157,7 +157,7 @@ $(BUILD)/gen/expand.o: src/sweep/expand.S src/sweep/expand.py | $(BUILD)/gen
 
 # -g: the kernel's BTF is compared with the program's own. Where fields lie is found when it is loaded.
 $(BUILD)/gen/tasks.bpf.o: src/iterator/bpf/tasks.c src/iterator/bpf/kernel.h src/source/task_dump.h Makefile | $(BUILD)/gen
-	clang -target bpf -std=gnu17 -O2 -g -ffreestanding -Wall -Wextra $(if $(WERROR),-Werror) -Isrc $(shell $(PKG_CONFIG) --cflags libbpf 2>/dev/null) -c -o $@ $<
+	clang -target bpf -std=gnu17 -O2 -g -ffreestanding -Wall -Wextra $(if $(WERROR),-Werror) -ffile-prefix-map=$(CURDIR)=. -Isrc $(shell $(PKG_CONFIG) --cflags libbpf 2>/dev/null) -c -o $@ $<
 
 $(BUILD)/gen/iterator.o: src/iterator/bpf/embed.S $(BUILD)/gen/tasks.bpf.o
 	$(CC) -c -I$(BUILD)/gen -o $@ $<

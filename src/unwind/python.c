@@ -496,7 +496,9 @@ pid_t python_gil_holder(const struct python *p)
 
 /* ---- locks in with statements ---- */
 
-enum { METHOD = 16, SELF = 24, LOCK = 16, DEPTH_MOST = 64 };
+/* Who waits in the queue of a lock of CPython 3.13.5 has its address before its semaphore
+ * (Python/parking_lot.c). */
+enum { METHOD = 16, SELF = 24, LOCK = 16, PARKED_BEFORE = 8, DEPTH_MOST = 64 };
 
 /* Six bits at a time, the most first; an entry begins with a byte that has its highest bit set. */
 static uint64_t next_part(struct table *t)
@@ -540,17 +542,19 @@ static uint64_t depth_of(const struct python *p, uint64_t code, uint64_t instruc
 	return python_depth(bytes, (size_t)n, (instruction - start) / UNIT);
 }
 
-/* Is it the method __exit__ of this lock, which a with statement keeps for its end? */
-static bool is_exit_of(const struct python *p, uint64_t method, uint64_t lock)
+/* Is it the method __exit__ of the lock, which a with statement keeps for its end? The lock points
+ * to the semaphore that is waited for, or is what the waiter's queue has noted. */
+static bool is_exit(const struct python *p, uint64_t method)
 {
+	uint64_t at = method ? word(p, method + SELF) + LOCK : 0;
 	char name[sizeof "__exit__"];
 
-	return method && word(p, word(p, method + SELF) + LOCK) == lock &&
+	return at && (at == p->parked || word(p, at) == p->lock) &&
 	       memory_read(p->pid, word(p, word(p, method + METHOD)), name, sizeof name) &&
 	       !memcmp(name, "__exit__", sizeof name);
 }
 
-static bool frame_has(const struct python *p, uint64_t at, uint64_t lock)
+static bool frame_has(const struct python *p, uint64_t at)
 {
 	const struct python_layout *l = p->layout;
 	uint64_t code = word(p, at + l->code), depth;
@@ -561,18 +565,18 @@ static bool frame_has(const struct python *p, uint64_t at, uint64_t lock)
 		return false;
 	depth = depth_of(p, code, word(p, at + l->instruction));
 	for (uint64_t i = 0; i < depth; i++)
-		if (is_exit_of(p, word(p, at + l->locals + 8 * ((uint64_t)locals + i)), lock))
+		if (is_exit(p, word(p, at + l->locals + 8 * ((uint64_t)locals + i))))
 			return true;
 	return false;
 }
 
-static bool thread_has(struct python *p, uint64_t thread, uint64_t lock)
+static bool thread_has(struct python *p, uint64_t thread)
 {
 	const struct python_layout *l = p->layout;
 	uint64_t at = innermost_of(p, thread);
 
 	for (int turn = 0; at && turn < 2 * PYTHON_FRAMES && p->left; turn++, p->left--) {
-		if ((l->entry || byte_at(p, at + l->owner) != OWNED_BY_C) && frame_has(p, at, lock))
+		if ((l->entry || byte_at(p, at + l->owner) != OWNED_BY_C) && frame_has(p, at))
 			return true;
 		at = word(p, at + l->previous);
 	}
@@ -584,9 +588,10 @@ pid_t python_lock_holder(struct python *p, uint64_t address)
 	if (address == p->lock)
 		return p->lock_holder;
 	p->lock = address;
+	p->parked = word(p, address - PARKED_BEFORE);
 	p->lock_holder = 0;
 	for (uint32_t i = 0; i < p->nthreads && !p->lock_holder; i++)
-		if (thread_has(p, p->thread[i].at, address))
+		if (thread_has(p, p->thread[i].at))
 			p->lock_holder = p->thread[i].tid;
 	return p->lock_holder;
 }

@@ -39,9 +39,10 @@ struct python {
 	uint32_t nthreads, threads_cap;
 	int64_t learnt_ns;          /* of the space, when it was found to be none */
 	struct python_codes *codes; /* to be remembered; NULL: all is read anew */
-	/* The lock that was asked about last, and who has it; frames that are still searched for
-	 * locks, since each thread may wait for one of its own. */
-	uint64_t lock;
+	/* The semaphore that was asked about last, the lock that its queue has noted, and who has
+	 * it; frames that are still searched for locks, since each thread may wait for one of its
+	 * own. */
+	uint64_t lock, parked;
 	pid_t lock_holder;
 	uint32_t left;
 };

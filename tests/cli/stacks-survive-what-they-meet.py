@@ -18,9 +18,9 @@ import time
 from ordinary_user import need_unwind
 from stacks import Stacks
 
-SONDE, PROGRAMS, BUILD = (os.environ[name] for name in ("SONDE", "PROGRAMS", "BUILD"))
+SONDE, PROGRAMS = os.environ["SONDE"], os.environ["PROGRAMS"]
 KINDS = PROGRAMS + "/stack_kinds"
-HELPER = BUILD + "/libexec/sonde/sonde-unwind"
+HELPER = os.path.dirname(SONDE) + "/libexec/sonde/sonde-unwind"
 need_unwind()
 
 
