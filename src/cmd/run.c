@@ -428,6 +428,15 @@ static void listen_to(struct said *x, struct shared *told)
 	told->spans = x->spans.path;
 }
 
+/* A recorder of its own has them open, and tidies beside them. */
+static void hand_over(struct said *x, const struct launch *l)
+{
+	if (l->share)
+		said_tidy(x);
+	else
+		said_taken(x);
+}
+
 /* What the command starts loads what hands over its marks; what comes behind it does not. */
 static int launch(const struct launch *l, const char *annotations, struct launch_end *end,
 		  struct err *e)
@@ -483,10 +492,7 @@ static int run(const void *given, int n, char **argv)
 	/* Before the recorder hears of starts: it is none of the job's. */
 	sentinel_start(&sentinel);
 	find_recorder(&l, &shared, (enum node_recorder)o->node_recorder, &line);
-	if (l.share)
-		said_tidy(&said);
-	else
-		said_taken(&said);
+	hand_over(&said, &l);
 	code = launch(&l, o->recording.annotations, &end, &e);
 	progressline_end(&line);
 	said_remove(&said);

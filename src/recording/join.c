@@ -491,6 +491,7 @@ void run_close(struct run *r)
 	free(j->chunks);
 	free(j->packs);
 	free(j->unpacked);
+	bytes_free(&j->held);
 	free(r->packs);
 	free(j->labels);
 	free(j->finals);

@@ -291,13 +291,11 @@ int join_next_chunk(struct run *r, const uint8_t *wanted, struct chunk *c, struc
  * Spans that were stored in bulk: where their blocks lie, and what is in one.
  */
 
-int join_pack(struct join *j, const struct block *b)
+static int room_for_pack(struct join *j)
 {
 	struct run *r = &j->run;
 	struct join_pack *place = array_room(j->packs, r->npacks, &j->cap.packs, sizeof *place);
 	struct run_pack *pack;
-	struct spans_head h;
-	uint32_t node;
 
 	if (!place)
 		return -ENOMEM;
@@ -306,16 +304,62 @@ int join_pack(struct join *j, const struct block *b)
 	if (!pack)
 		return -ENOMEM;
 	r->packs = pack;
+	return 0;
+}
+
+int join_pack(struct join *j, const struct block *b)
+{
+	struct run *r = &j->run;
+	struct spans_head h;
+	uint32_t node;
+
+	if (room_for_pack(j))
+		return -ENOMEM;
 	if (spans_head_get(&h, b->payload, b->length))
 		return -EBADMSG;
 	j->file->spoken = true;
 	node = join_node(j, h.node);
 	if (!node)
 		return -ENOMEM;
-	j->packs[r->npacks] =
-		(struct join_pack){ b->offset, (uint32_t)(j->file - j->files), h.track, false };
+	j->packs[r->npacks] = (struct join_pack){ .offset = b->offset,
+						  .file = (uint32_t)(j->file - j->files),
+						  .track = h.track };
 	r->packs[r->npacks++] = (struct run_pack){ node, 0, h.n, h.first_ns, h.last_ns };
 	r->npacked += h.n;
+	return 0;
+}
+
+int join_hold(struct join *j, const struct event *e)
+{
+	struct run_pack pack = { .node = join_node(j, e->node),
+				 .nspans = e->spans ? e->count : 0,
+				 .first_ns = INT64_MAX,
+				 .last_ns = INT64_MIN };
+	const size_t offset = j->held.len;
+	int64_t before_ns = 0;
+
+	if (!pack.nspans)
+		return 0;
+	if (room_for_pack(j))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < pack.nspans; i++) {
+		int64_t begin_ns = join_bounded(e->spans[i].begin_ns),
+			end_ns = join_bounded(e->spans[i].end_ns);
+
+		end_ns = end_ns < begin_ns ? begin_ns : end_ns;
+		bytes_varint(&j->held, idmap_get(&j->file_words, e->spans[i].word));
+		bytes_zigzag(&j->held, begin_ns - before_ns);
+		bytes_varint(&j->held, (uint64_t)(end_ns - begin_ns));
+		before_ns = end_ns;
+		pack.first_ns = begin_ns < pack.first_ns ? begin_ns : pack.first_ns;
+		pack.last_ns = end_ns > pack.last_ns ? end_ns : pack.last_ns;
+	}
+	if (j->held.failed)
+		return -ENOMEM;
+	j->packs[j->run.npacks] =
+		(struct join_pack){ .offset = offset, .track = e->parent, .held = true };
+	j->run.packs[j->run.npacks++] = pack;
+	j->run.npacked += pack.nspans;
 	return 0;
 }
 
@@ -324,6 +368,25 @@ void join_pack_tracks(struct join *j, uint32_t first)
 {
 	for (uint32_t i = first; i < j->run.npacks; i++)
 		j->run.packs[i].track = idmap_get(&j->file_instances, j->packs[i].track);
+}
+
+static void decode_held(struct join *j, const struct join_pack *place, const struct run_pack *pack)
+{
+	struct scan at = { j->held.data + place->offset, j->held.data + j->held.len, false };
+	int64_t before_ns = 0;
+
+	for (uint32_t i = 0; i < pack->nspans; i++) {
+		uint64_t word = scan_varint(&at);
+		int64_t begin_ns = before_ns + scan_zigzag(&at);
+
+		before_ns = begin_ns + (int64_t)scan_varint(&at);
+		j->unpacked[i] = (struct run_span){ pack->node,
+						    pack->track,
+						    begin_ns,
+						    before_ns,
+						    word ? j->words[word - 1] : "",
+						    "" };
+	}
 }
 
 static int decode(struct join *j, const struct join_pack *place, const struct run_pack *pack)
@@ -368,7 +431,9 @@ int join_unpack(const struct run *r, uint32_t pack, const struct run_span **span
 		j->unpacked = calloc(SPANS_MAX, sizeof *j->unpacked);
 	if (!j->unpacked)
 		rc = -ENOMEM;
-	if (!rc)
+	if (!rc && place->held)
+		decode_held(j, place, &r->packs[pack]);
+	else if (!rc)
 		rc = decode(j, place, &r->packs[pack]);
 	*spans = j->unpacked;
 	if (rc == -EBADMSG && !place->damaged) {

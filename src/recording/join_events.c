@@ -410,11 +410,16 @@ static int take_word(struct join *j, const struct record *r)
 	return *word ? idmap_put(&j->file_words, r->event.id, j->nwords) : -ENOMEM;
 }
 
+/* From then on they are held as packs: as many as phases are made of. */
+enum { SPANS_KEPT = 250000 };
+
 static int take_spans(struct join *j, const struct record *r)
 {
 	const struct event *e = &r->event;
 	uint32_t node = join_node(j, e->node), track = idmap_get(&j->file_instances, e->parent);
 
+	if (j->run.nspans > SPANS_KEPT)
+		return join_hold(j, e);
 	for (uint32_t i = 0; e->spans && i < e->count; i++) {
 		const struct event_span *from = &e->spans[i];
 		int64_t begin_ns = join_bounded(from->begin_ns),

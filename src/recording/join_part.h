@@ -48,6 +48,7 @@ struct join_pack {
 	uint64_t offset;
 	uint32_t file, track; /* track: the file's id */
 	bool damaged;
+	bool held; /* they came as events, and offset is in join.held */
 };
 
 /* A block of events with samples of code. */
@@ -94,6 +95,7 @@ struct join {
 	uint32_t nchunks;
 	struct join_pack *packs;
 	struct run_span *unpacked; /* the spans of one pack */
+	struct bytes held;         /* spans of programs, when there are many */
 	struct join_label *labels; /* in order of coming, until they are sorted */
 	struct join_final *finals;
 	uint32_t nlabels, nfinals;
@@ -180,6 +182,8 @@ int join_event(struct join *j, const struct record *r);
 /* Labels and finals in order of their instances. 0 or -ENOMEM. */
 int join_sort(struct join *j);
 
+/* Hold an event of spans as a pack: some bytes a span. 0 or -ENOMEM. */
+int join_hold(struct join *j, const struct event *e);
 /* Take a block of spans of the file being read. 0, -EBADMSG or -ENOMEM. */
 int join_pack(struct join *j, const struct block *b);
 /* The tracks of the packs from first on, when all of the file has been read. */

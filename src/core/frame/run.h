@@ -154,7 +154,8 @@ struct run {
 	uint32_t nfinals;
 	struct run_mark *marks;
 	uint32_t nmarks;
-	struct run_span *spans; /* but those in packs */
+	struct run_span
+		*spans; /* but those in packs: of imports, and of programs when they are many */
 	uint32_t nspans;
 	struct run_pack *packs; /* from 0, as they were written */
 	uint32_t npacks;

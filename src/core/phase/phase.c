@@ -187,10 +187,12 @@ static int add_span(struct phase_maker *m, const struct run_span *s)
 
 static int too_many(const struct run *r, struct err *e)
 {
+	uint64_t spans = r->npacked + (r->nspans ? r->nspans - 1 : 0);
+
 	return err_set(e, -E2BIG,
 		       "%.300s has %llu spans, and phases are made of %d at most: choose some by "
 		       "name, or see sonde show --spans",
-		       r->path, (unsigned long long)r->npacked, PHASES_MAX);
+		       r->path, (unsigned long long)spans, PHASES_MAX);
 }
 
 /* Those stored in bulk. */
@@ -519,6 +521,16 @@ int phases_make(struct phases *p, const struct run *r, const struct phase_rules 
 		phases_free(p);
 	return rc == -ENOMEM ? err_set(e, rc, "out of memory for the phases of %.300s", r->path)
 			     : rc;
+}
+
+int phases_make_some(struct phases *p, const struct run *r, const struct phase_rules *rules,
+		     struct err *e)
+{
+	int rc = phases_make(p, r, rules, &(struct phase_wish){ 0 }, e);
+
+	return rc == -E2BIG
+		       ? phases_make(p, r, rules, &(struct phase_wish){ .marks_only = true }, e)
+		       : rc;
 }
 
 void phases_free(struct phases *p)

@@ -61,6 +61,9 @@ struct phase_wish {
  * as the phases are. Not between next_ranges and values of the run. */
 int phases_make(struct phases *p, const struct run *r, const struct phase_rules *rules,
 		const struct phase_wish *w, struct err *e);
+/* The same with phases of marks alone where there are too many spans. */
+int phases_make_some(struct phases *p, const struct run *r, const struct phase_rules *rules,
+		     struct err *e);
 void phases_free(struct phases *p);
 
 #endif

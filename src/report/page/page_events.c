@@ -217,13 +217,12 @@ static struct page_event event_of_phase(const struct run *r, const struct phase 
 	};
 }
 
-/* Spans in bulk, which are a trace's when they are more than a page can show. */
 static uint32_t add_packs(const struct run *r, struct page_event *e)
 {
 	const struct run_span *span;
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < r->npacks && r->npacked <= PACKED_MAX; i++) {
+	for (uint32_t i = 0; i < r->npacks; i++) {
 		int got = r->unpack(r, i, &span, NULL);
 
 		for (int k = 0; k < got; k++, n++)
@@ -237,13 +236,15 @@ static uint64_t spans_of(const struct run *r)
 	return r->npacked + (r->nspans ? r->nspans - 1 : 0);
 }
 
-/* Without phases of marks where memory is out for them. */
+/* Without phases of marks where memory is out for them; without any spans where those in bulk are
+ * more than a page can show: they are a trace's then. */
 static void events_make(struct page_events *x, const struct run *r, bool with_spans)
 {
 	const struct phase_wish wish = { .marks_only = true };
 	size_t packed = r->npacked <= PACKED_MAX ? (size_t)r->npacked : 0;
 	struct err e;
 
+	with_spans &= r->npacked <= PACKED_MAX;
 	*x = (struct page_events){ 0 };
 	if (r->nmarks > 1 && !phase_rules_builtin(&x->rules, &e))
 		phases_make(&x->phases, r, &x->rules, &wish, &e);
@@ -446,7 +447,7 @@ void html_events(struct bytes *b, const struct page_source *p)
 				     "<p class=\"soft\">%" PRIu64 " spans are too many for a page: "
 				     "sonde show --spans sums them up, sonde trace writes each for "
 				     "a viewer</p>",
-				     p->run->npacked);
+				     spans_of(p->run));
 		bytes_puts(b, "</section>");
 	}
 	events_free(&x);

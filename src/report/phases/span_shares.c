@@ -105,26 +105,41 @@ static int names_grow(struct making *m)
 	return 0;
 }
 
-static int find_names(struct making *m)
+static int add_name(struct making *m, const struct run_span *s)
 {
-	for (uint32_t i = 1; i < m->r->nspans; i++) {
-		const struct run_span *s = &m->r->spans[i];
-		const char **moved;
+	const char **moved;
 
-		if (!m->who[s->track])
-			continue;
-		if (m->nnames >= m->slots / 2 && names_grow(m))
-			return -ENOMEM;
-		if (*slot_of(m, s->name))
-			continue;
-		moved = array_room(m->name, m->nnames, &m->name_cap, sizeof *moved);
-		if (!moved)
-			return -ENOMEM;
-		m->name = moved;
-		m->name[m->nnames++] = s->name;
-		*slot_of(m, s->name) = m->nnames;
-	}
+	if (m->nnames >= m->slots / 2 && names_grow(m))
+		return -ENOMEM;
+	if (*slot_of(m, s->name))
+		return 0;
+	moved = array_room(m->name, m->nnames, &m->name_cap, sizeof *moved);
+	if (!moved)
+		return -ENOMEM;
+	m->name = moved;
+	m->name[m->nnames++] = s->name;
+	*slot_of(m, s->name) = m->nnames;
 	return 0;
+}
+
+/* Each span of who there is, those of a track in the order of their ends. */
+static int visit(struct making *m, int (*visitor)(struct making *, const struct run_span *))
+{
+	const struct run *r = m->r;
+	const struct run_span *s;
+	int rc = 0;
+
+	for (uint32_t i = 1; i < r->nspans && !rc; i++)
+		if (m->who[r->spans[i].track])
+			rc = visitor(m, &r->spans[i]);
+	for (uint32_t i = 0; i < r->npacks && !rc; i++) {
+		int n = m->who[r->packs[i].track] ? r->unpack(r, i, &s, NULL) : 0;
+
+		rc = n < 0 ? n : 0;
+		for (int k = 0; k < n && !rc; k++)
+			rc = visitor(m, &s[k]);
+	}
+	return rc;
 }
 
 /* ---- their own time ---- */
@@ -156,6 +171,20 @@ static int64_t take(struct track *t, int64_t begin_ns, int64_t end_ns)
 	return within_ns < took_ns ? took_ns - within_ns : 0;
 }
 
+static int add_time(struct making *m, const struct run_span *s)
+{
+	int64_t ns, *to;
+
+	if (s->end_ns == INT64_MAX || s->end_ns < s->begin_ns)
+		return 0;
+	ns = take(&m->track[s->track], s->begin_ns, s->end_ns);
+	if (ns < 0)
+		return -ENOMEM;
+	to = &m->self_ns[(size_t)(*slot_of(m, s->name) - 1) * m->nwho + m->who[s->track] - 1];
+	*to = *to < 0 ? ns : *to + ns;
+	return 0;
+}
+
 static int add_all(struct making *m)
 {
 	size_t cells = (size_t)m->nnames * m->nwho;
@@ -164,20 +193,7 @@ static int add_all(struct making *m)
 	if (!m->self_ns)
 		return -ENOMEM;
 	memset(m->self_ns, 0xff, cells * sizeof *m->self_ns);
-	for (uint32_t i = 1; i < m->r->nspans; i++) {
-		const struct run_span *s = &m->r->spans[i];
-		int64_t ns, *to;
-
-		if (!m->who[s->track] || s->end_ns == INT64_MAX || s->end_ns < s->begin_ns)
-			continue;
-		ns = take(&m->track[s->track], s->begin_ns, s->end_ns);
-		if (ns < 0)
-			return -ENOMEM;
-		to = &m->self_ns[(size_t)(*slot_of(m, s->name) - 1) * m->nwho + m->who[s->track] -
-				 1];
-		*to = *to < 0 ? ns : *to + ns;
-	}
-	return 0;
+	return visit(m, add_time);
 }
 
 /* ---- the figures ---- */
@@ -240,7 +256,7 @@ static int make(struct span_shares *x, struct making *m)
 		if (find_who(m, false))
 			return -ENOMEM;
 	}
-	if (m->nwho < 2 || find_names(m))
+	if (m->nwho < 2 || visit(m, add_name))
 		return m->nwho < 2 ? 0 : -ENOMEM;
 	x->too_many = (uint64_t)m->nnames * m->nwho > CELLS_MAX;
 	if (x->too_many)

@@ -393,7 +393,7 @@ int code_phases(struct code *code, struct run *r, struct err *e)
 	int rc = phase_rules_builtin(&rules, e);
 
 	if (!rc)
-		rc = phases_make(&phases, r, &rules, &(struct phase_wish){ 0 }, e);
+		rc = phases_make_some(&phases, r, &rules, e);
 	if (!rc)
 		rc = stacks_phases_make(code->stacks, &phases, e);
 	phases_free(&phases);

@@ -314,19 +314,6 @@ static int phases_add(struct gathering *g, const struct phases *p)
 	return rc;
 }
 
-/* Too many spans for phases: those of marks are left. */
-static int phases_of(struct phases *p, const struct phase_rules *rules, const struct run *r,
-		     struct err *e)
-{
-	int rc = phases_make(p, r, rules, &(struct phase_wish){ 0 }, e);
-
-	if (rc != -E2BIG)
-		return rc;
-	phases_free(p);
-	*p = (struct phases){ 0 };
-	return phases_make(p, r, rules, &(struct phase_wish){ .marks_only = true }, e);
-}
-
 static bool has_phases(const struct phases *p)
 {
 	for (uint32_t i = 0; i < p->n; i++)
@@ -347,7 +334,7 @@ int mpi_phases_make(struct mpi *m, struct run *r, struct err *e)
 		return 0;
 	rc = phase_rules_builtin(&rules, e);
 	if (!rc)
-		rc = phases_of(&phases, &rules, r, e);
+		rc = phases_make_some(&phases, r, &rules, e);
 	if (!rc && has_phases(&phases)) {
 		rc = curves_make(&x, m, r, e);
 		if (!rc)

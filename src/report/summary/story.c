@@ -504,7 +504,7 @@ static int find_phase(struct summary *s, const struct run *r)
 		return 0;
 	rc = phase_rules_builtin(&rules, &e);
 	if (!rc)
-		rc = phases_make(&phases, r, &rules, &(struct phase_wish){ 0 }, &e);
+		rc = phases_make_some(&phases, r, &rules, &e);
 	phase = rc ? NULL : phase_of(&phases, y->serial_from_s, y->serial_to_s);
 	mark = mark_of(r, y->serial_from_s, y->serial_to_s);
 	if (phase)

@@ -20,7 +20,7 @@ static int open_with_phases(struct waittime *w, struct run *r, struct err *e)
 	int rc = phase_rules_builtin(&rules, e);
 
 	if (!rc)
-		rc = phases_make(&phases, r, &rules, &(struct phase_wish){ 0 }, e);
+		rc = phases_make_some(&phases, r, &rules, e);
 	if (!rc)
 		rc = waiting_open(&w->waiting, r, &w->classes, &phases, e);
 	phases_free(&phases);
