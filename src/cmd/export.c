@@ -300,7 +300,8 @@ static bool suits_stacks(const struct exporting *x)
 {
 	const struct export_options *o = x->o;
 
-	if (o->what && (!x->stacks || (strcmp(o->what, "cpu") != 0 && strcmp(o->what, "waits") != 0))) {
+	if (o->what &&
+	    (!x->stacks || (strcmp(o->what, "cpu") != 0 && strcmp(o->what, "waits") != 0))) {
 		say("export: --what is cpu or waits, of folded, pprof and speedscope");
 		return false;
 	}
@@ -429,8 +430,7 @@ static int export_tables(const struct exporting *x, struct err *e)
 		rc = profilefile_write(&(struct profilefile){ x->stacks, x->to.directory,
 							      (double)x->o->from_ns / NS_PER_S,
 							      (double)x->o->until_ns / NS_PER_S,
-							      x->to.written,
-							      kind_of(x->o) },
+							      x->to.written, kind_of(x->o) },
 				       x->run, e);
 	if (x->o->names && !rc)
 		return perfmonfile_tables(x->run,

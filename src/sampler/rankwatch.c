@@ -158,8 +158,8 @@ static void keep(const struct rank_watch *w, struct sample *s)
 	sample_meta_text(s, "job.ranks_stay", inspection_text(&w->look, ROLL));
 }
 
-/* When half as much time again has gone; in a long job as often as may be. Where there are no ranks,
- * rarely: some may start. */
+/* When half as much time again has gone; in a long job as often as may be. Where there are no
+ * ranks, rarely: some may start. */
 static void plan(struct rank_watch *w, int64_t now_ns)
 {
 	int64_t rest_ns = (now_ns - w->began_ns) / 2, most_ns;

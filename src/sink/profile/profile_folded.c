@@ -2,8 +2,8 @@
 /*
  * profile_folded.c - a line for each stack: "process;main;f 1234", for flamegraph.pl and its like.
  *
- * The number is microseconds of CPU time, or of the time of threads; below one of them a stack counts
- * one.
+ * The number is microseconds of CPU time, or of the time of threads; below one of them a stack
+ * counts one.
  */
 #include "base/bytes.h"
 #include "base/text/escape.h"
