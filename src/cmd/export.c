@@ -50,7 +50,7 @@ static const char format_words[] =
 	;
 
 struct export_options {
-	const char *to, *output, *append, *lake, *metrics, *table, *names;
+	const char *to, *output, *append, *lake, *metrics, *table, *names, *what;
 	bool wide, raw, combine, json;
 	int64_t from_ns, until_ns, every_ns, wait_ns;
 };
@@ -100,6 +100,13 @@ static const struct option rows[] = {
 	  .help = "Use perfmon's tables, columns and units: cpu_metrics, perf_metrics, "
 		  "nv_gpu_metrics, one row per host and time.",
 	  OPTION_OFFSET(struct export_options, names) },
+	{ .name = "what",
+	  .type = ARG_TEXT,
+	  .value = "cpu|waits",
+	  .words = "cpu waits",
+	  .help = "Of folded, pprof and speedscope: the samples of CPU time (the default), or the "
+		  "time of threads by what they waited for (`sonde run --waits`).",
+	  OPTION_OFFSET(struct export_options, what) },
 	{ .name = "metrics",
 	  .type = ARG_TEXT,
 	  .value = "GLOBS",
@@ -293,6 +300,11 @@ static bool suits_stacks(const struct exporting *x)
 {
 	const struct export_options *o = x->o;
 
+	if (o->what &&
+	    (!x->stacks || (strcmp(o->what, "cpu") != 0 && strcmp(o->what, "waits") != 0))) {
+		say("export: --what is cpu or waits, of folded, pprof and speedscope");
+		return false;
+	}
 	if (!x->stacks || !(o->append || o->lake || o->table || o->metrics || o->names || o->wide ||
 			    o->raw || o->combine || o->every_ns))
 		return true;
@@ -399,6 +411,11 @@ static int export_losses(const struct exporting *x, struct err *e)
 	return 0;
 }
 
+static enum sample_kind kind_of(const struct export_options *o)
+{
+	return o->what && !strcmp(o->what, "waits") ? SAMPLE_WAITS : SAMPLE_CPU;
+}
+
 static int export_tables(const struct exporting *x, struct err *e)
 {
 	bool all = x->to.directory || x->to.file;
@@ -413,7 +430,7 @@ static int export_tables(const struct exporting *x, struct err *e)
 		rc = profilefile_write(&(struct profilefile){ x->stacks, x->to.directory,
 							      (double)x->o->from_ns / NS_PER_S,
 							      (double)x->o->until_ns / NS_PER_S,
-							      x->to.written },
+							      x->to.written, kind_of(x->o) },
 				       x->run, e);
 	if (x->o->names && !rc)
 		return perfmonfile_tables(x->run,
@@ -548,7 +565,8 @@ const struct command command_export = {
 		"that DuckDB, ClickHouse, pandas and Spark query as one table.\n\n"
 		"folded, pprof and speedscope are for profile viewers and need a recording with "
 		"stacks: folded for flamegraph.pl and similar tools (stacks.folded, in "
-		"microseconds), pprof (stacks.pb.gz), speedscope (stacks.speedscope.json).\n\n"
+		"microseconds), pprof (stacks.pb.gz), speedscope (stacks.speedscope.json). With "
+		"--what waits they have what threads waited for.\n\n"
 		"An existing file is replaced only when the new one is complete. Exit code 1 also "
 		"means that the recording is damaged and some data was skipped.",
 	COMMAND_OPTIONS(rows),

@@ -27,8 +27,8 @@ enum { TRACKER_OFF, TRACKER_FIGURES_OF_NODES, TRACKER_SAMPLES };
 /* Rows of a table of code. */
 enum { CODE_ROWS = 10, CODE_ROWS_BY = 50, CODE_ROWS_JSON = 1000 };
 /* --by: none, then stacks_by, then what only waits have. */
-#define CODE_BY "all|function|line|module|class|command|process|thread|rank|node|phase|object"
-enum { BY_OBJECT = STACKS_BY_NUMBER_OF + 1 };
+#define CODE_BY "all|function|line|module|class|command|process|thread|rank|node|phase|object|place"
+enum { BY_OBJECT = STACKS_BY_NUMBER_OF + 1, BY_PLACE };
 
 struct show_options {
 	bool json, markdown, spans, all, code, waits, mpi;
@@ -73,7 +73,7 @@ static const struct option rows[] = {
 	  .type = ARG_CHOICE,
 	  .fallback = "all",
 	  .help = "Print this table only, with more rows: of waits with --waits, else of code; "
-		  "object is of waits only.",
+		  "object and place (both together, with the line) are of waits only.",
 	  OPTION_OFFSET(struct show_options, by) },
 	{ .name = "classes",
 	  .value = "FILE|DIR",
@@ -216,8 +216,9 @@ static int print_code(const struct show_options *o, const struct summary *s, str
 /* The table of waits that --by names. False: waits have none. */
 static bool waits_table(int64_t by, enum waiting_by *out)
 {
-	const char *name =
-		by == BY_OBJECT ? waiting_by_names[WAITING_BY_OBJECT] : stacks_by_names[by - 1];
+	const char *name = by == BY_OBJECT  ? waiting_by_names[WAITING_BY_OBJECT]
+			   : by == BY_PLACE ? waiting_by_names[WAITING_BY_PLACE]
+					    : stacks_by_names[by - 1];
 
 	for (int i = 0; i < WAITING_BY_NUMBER_OF; i++)
 		if (!strcmp(name, waiting_by_names[i])) {
@@ -370,7 +371,7 @@ static int show_exec(const void *given, int noperands, char **operands)
 		say("show: use --markdown without --json, --spans, --code, --waits and --tracker");
 		return EXIT_USAGE;
 	}
-	options.waits |= options.by == BY_OBJECT;
+	options.waits |= options.by == BY_OBJECT || options.by == BY_PLACE;
 	options.code |= options.by && !options.waits;
 	if (options.waits && (options.code || options.spans || options.tracker)) {
 		say("show: use --waits without --code, --spans and --tracker");

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <float.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 uint64_t profilefile_format(const char *name, size_t n)
@@ -25,6 +26,7 @@ static int write_one(const struct profilefile *p, const struct profile *k,
 {
 	struct outfile out;
 	struct err why = { "" };
+	char name[64];
 	int rc;
 
 	if (!p->directory) {
@@ -33,7 +35,9 @@ static int write_one(const struct profilefile *p, const struct profile *k,
 			rc = err_set(&why, -EIO, "output error");
 		return rc ? err_set(e, rc, "cannot write to standard output: %s", why.text) : 0;
 	}
-	rc = outfile_open(&out, p->directory, k->file, e);
+	snprintf(name, sizeof name, "%s%s", p->kind == SAMPLE_WAITS ? "waits" : "stacks",
+		 k->file + strlen("stacks"));
+	rc = outfile_open(&out, p->directory, name, e);
 	if (rc)
 		return rc;
 	rc = outfile_close(&out, k->write(d, out.file, e), e);
@@ -56,7 +60,9 @@ static int write_all(const struct profilefile *p, struct stacks *s, struct err *
 
 int profilefile_write(const struct profilefile *p, struct run *r, struct err *e)
 {
-	const struct stacks_selection sel = { .from_s = p->from_s,
+	const bool waits = p->kind == SAMPLE_WAITS;
+	const struct stacks_selection sel = { .kind = p->kind,
+					      .from_s = p->from_s,
 					      .to_s = p->to_s > 0     ? p->to_s
 						      : p->from_s > 0 ? DBL_MAX
 								      : 0 };
@@ -64,9 +70,9 @@ int profilefile_write(const struct profilefile *p, struct run *r, struct err *e)
 	struct stacks *s = NULL;
 	int rc;
 
-	if (!r->nsample_sets_of[SAMPLE_CPU])
-		return err_set(e, -ENODATA, "%.300s has no stacks; record them with --stacks",
-			       r->path);
+	if (!r->nsample_sets_of[p->kind])
+		return err_set(e, -ENODATA, "%.300s has no %s; record them with --%s", r->path,
+			       waits ? "waits" : "stacks", waits ? "waits" : "stacks");
 	rc = code_classes(&c, NULL, e);
 	if (!rc)
 		rc = stacks_open(&s, r, &c, &sel, e);

@@ -14,11 +14,12 @@ struct profilefile {
 	const char *directory; /* NULL: standard output, of one format */
 	double from_s, to_s;   /* 0, 0: all of the run */
 	struct outputs *written;
+	enum sample_kind kind; /* SAMPLE_CPU, or SAMPLE_WAITS: files are called waits.folded then */
 };
 
 /* The bit of a format; 0: there is none of this name. */
 uint64_t profilefile_format(const char *name, size_t n);
-/* 0 or -errno with a sentence: -ENODATA where the recording has no stacks. */
+/* 0 or -errno with a sentence: -ENODATA where the recording has none of that kind. */
 int profilefile_write(const struct profilefile *p, struct run *r, struct err *e);
 
 /* Each file whole or not at all; directories are made when they are not there. 0 or -errno. */

@@ -3,10 +3,11 @@
  * hang.h - a watch over a job that makes no progress: it keeps what its processes were waiting for.
  *
  * No progress is less than a hundredth of a core, on average, for as long as it was told to be
- * patient. Ranks that wait by spinning are another's business (sampler/rankwatch.h). Its marks are sonde.hang, with the evidence,
- * and sonde.progress; sonde.hang.where follows the first with functions and who waits for whom, as
- * far as the helper could look. What a job waited for that was silent when it ended is kept, too,
- * however short that was: it may have been ended since it hung. Nothing is done to the job.
+ * patient. Ranks that wait by spinning are another's business (sampler/rankwatch.h). Its marks are
+ * sonde.hang, with the evidence, and sonde.progress; sonde.hang.where follows the first with
+ * functions and who waits for whom, as far as the helper could look. What a job waited for that was
+ * silent when it ended is kept, too, however short that was: it may have been ended since it hung.
+ * Nothing is done to the job.
  */
 #ifndef SONDE_SAMPLER_HANG_H
 #define SONDE_SAMPLER_HANG_H

@@ -149,17 +149,18 @@ static void look(const pid_t *pids, size_t n, const struct inspection *last)
 
 /* ---- the recorder ---- */
 
+/* Of few looks only how many: then nothing can be said of the job. */
 static void keep(const struct rank_watch *w, struct sample *s)
 {
+	sample_meta_int(s, "job.ranks_stay_looks", w->looks);
 	if (w->looks < LOOKS_LEAST)
 		return;
 	sample_meta_int(s, "job.ranks_stay_ns", w->seen_ns - w->since_ns);
-	sample_meta_int(s, "job.ranks_stay_looks", w->looks);
 	sample_meta_text(s, "job.ranks_stay", inspection_text(&w->look, ROLL));
 }
 
-/* When half as much time again has gone; in a long job as often as may be. Where there are no ranks,
- * rarely: some may start. */
+/* When half as much time again has gone; in a long job as often as may be. Where there are no
+ * ranks, rarely: some may start. */
 static void plan(struct rank_watch *w, int64_t now_ns)
 {
 	int64_t rest_ns = (now_ns - w->began_ns) / 2, most_ns;
@@ -176,19 +177,19 @@ static void plan(struct rank_watch *w, int64_t now_ns)
 
 static void take(struct rank_watch *w, struct sample *s)
 {
+	const bool had = w->looks > 0;
 	bool stays;
 
 	if (!inspection_take(&w->look, s->mono_ns))
 		return;
-	stays = w->looks && !strcmp(inspection_text(&w->look, ANSWER), same);
-	if (!stays && w->looks >= LOOKS_LEAST)
-		sample_meta_int(s, "job.ranks_stay_looks", 0);
+	stays = had && !strcmp(inspection_text(&w->look, ANSWER), same);
 	w->looks = *inspection_text(&w->look, ROLL) ? (stays ? w->looks + 1 : 1) : 0;
 	w->seen_ns = w->look.begun_ns;
-	plan(w, s->mono_ns);
 	if (w->looks <= 1)
 		w->since_ns = w->seen_ns;
-	keep(w, s);
+	if (had || w->looks)
+		keep(w, s);
+	plan(w, s->mono_ns);
 }
 
 void rank_watch_step(struct rank_watch *w, const struct tree *t, struct sample *s)

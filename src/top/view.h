@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * view.h - what `sonde top` shows: the nodes as a table or a map, a node's processes and GPUs, all
- * figures of one of them, the stacks of a process, the help. Keys go in, cells come out; it knows no terminal.
+ * figures of one of them, the stacks of a process, the help. Keys go in, cells come out; it knows
+ * no terminal.
  */
 #ifndef SONDE_TOP_VIEW_H
 #define SONDE_TOP_VIEW_H

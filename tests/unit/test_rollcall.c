@@ -57,6 +57,9 @@ static void test_one_is_elsewhere(void **state)
 	assert_int_equal(r.n, 2);
 	assert_int_equal(rollcall_answered(&r), 64);
 	says(&r, rollcall_say, sixty_four);
+	assert_true(rollcall_is_mpi(rollcall_find(&r, 63)));
+	assert_false(rollcall_is_mpi(rollcall_find(&r, 17)));
+	assert_null(rollcall_find(&r, 64));
 	rollcall_free(&r);
 }
 

@@ -369,8 +369,7 @@ static bool feeds_slowly(const struct waiting_row *feeder, const struct waiting_
 {
 	static const double busy = 0.8, along = 0.8, works = 0.1;
 
-	return works_beside(thread, feeder, works) &&
-	       ratio(holdup_busy(feeder), feeder) >= busy &&
+	return works_beside(thread, feeder, works) && ratio(holdup_busy(feeder), feeder) >= busy &&
 	       waiting_wall(&feeder->time) >= along * waiting_wall(&thread->time);
 }
 

@@ -180,9 +180,9 @@ static void find_staying(struct story *y, const struct run *r)
 	for (uint32_t i = 1; i < r->nnodes; i++) {
 		const char *roll = run_find_text(r, i, "job.ranks_stay");
 
-		if (!roll || !rollcall_take(&all, roll))
+		if (!run_find_meta(r, i, "job.ranks_stay_looks"))
 			continue;
-		nodes++;
+		nodes += roll && rollcall_take(&all, roll);
 		looks = fmin(looks, meta_of(r, i, "job.ranks_stay_looks"));
 		seconds = fmin(seconds, meta_of(r, i, "job.ranks_stay_ns") * 1e-9);
 	}

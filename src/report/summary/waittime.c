@@ -185,7 +185,7 @@ void waittime_json(const struct waittime *w, const struct run *r, unsigned most,
 
 /* ---- in words ---- */
 
-enum { NAME_WIDTH = 60, WHERE_WIDTH = 32, KIND_WIDTH = 36 };
+enum { NAME_WIDTH = 60, PLACE_WIDTH = 48, WHERE_WIDTH = 32, KIND_WIDTH = 36 };
 
 /* ---- words ---- */
 
@@ -202,7 +202,7 @@ static void put_function_words(struct bytes *out, const struct waiting_row *row)
 {
 	struct bytes text = { 0 };
 
-	bytes_printf(&text, "%.60s", row->name);
+	bytes_printf(&text, "%.60s", row->shown);
 	if (row->file && row->line)
 		bytes_printf(&text, " (%.60s:%u)", symbol_base(row->file), row->line);
 	put_escaped(out, &text);
@@ -338,7 +338,8 @@ static void print_account(const struct waiting *w, FILE *out)
 
 static bool is_of_waits(enum waiting_by by)
 {
-	return by == WAITING_BY_OBJECT || by == WAITING_BY_FUNCTION || by == WAITING_BY_CLASS;
+	return by == WAITING_BY_OBJECT || by == WAITING_BY_FUNCTION || by == WAITING_BY_PLACE ||
+	       by == WAITING_BY_CLASS;
 }
 
 static void print_kind(const struct waiting_time *t, FILE *out)
@@ -359,10 +360,13 @@ static void print_wait(const struct waiting *w, enum waiting_by by, const struct
 
 	fprintf(out, "  %8s %9s", cell_share(share, waittime_ratio(w, seconds)),
 		cell_text(time, UNIT_SECONDS, seconds));
-	if (by != WAITING_BY_FUNCTION) {
+	if (by != WAITING_BY_FUNCTION && by != WAITING_BY_PLACE) {
 		print_cell(out, row->name, NAME_WIDTH, true);
 	} else {
-		print_kind(&row->time, out);
+		if (by == WAITING_BY_PLACE)
+			print_cell(out, row->name, PLACE_WIDTH, false);
+		else
+			print_kind(&row->time, out);
 		put_function_words(&function, row);
 		bytes_u8(&function, 0);
 		fprintf(out, "  %s", function.failed ? "" : (const char *)function.data);

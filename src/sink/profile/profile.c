@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sink/profile/profile.h"
 
+#include "core/stacks/waitkind.h"
+
 #include <errno.h>
+#include <string.h>
 
 #define PROFILE(x) extern const struct profile profile_##x;
 #include "profiles.def"
@@ -55,4 +58,24 @@ uint32_t profile_path(const struct profile_data *d, uint32_t node, uint32_t path
 		path[n - 1] = PROFILE_CUT;
 	}
 	return n;
+}
+
+const char *profile_name(const struct stacks_function *f)
+{
+	static const char *const states[][2] = {
+		{ WAIT_ON_CPU, "on a CPU" },
+		{ WAIT_WAS_READY, "ready, but others had the cores" },
+		{ WAIT_UNSEEN, "waited, before a look found where" },
+		{ WAIT_REFUSED, "waited, and no look is permitted" },
+	};
+	enum wait_kind kind;
+
+	if (!*f->name)
+		return f->shown;
+	if (strcmp(f->module, WAIT_MODULE) != 0)
+		return f->name;
+	for (size_t i = 0; i < sizeof states / sizeof states[0]; i++)
+		if (!strcmp(f->name, states[i][0]))
+			return states[i][1];
+	return wait_kind_find(f->name, &kind) ? wait_kind_words(kind) : f->name;
 }

@@ -29,6 +29,10 @@ enum { PROFILE_DEEP = 1000 };
 #define PROFILE_CUT UINT32_MAX
 uint32_t profile_path(const struct profile_data *d, uint32_t node, uint32_t path[PROFILE_DEEP]);
 
+/* The whole name of a function, for a tree; of time that was waited, what was waited for in words.
+ */
+const char *profile_name(const struct stacks_function *f);
+
 struct profile {
 	const char *name;
 	const char *file; /* what it writes is called */

@@ -2,7 +2,8 @@
 /*
  * profile_folded.c - a line for each stack: "process;main;f 1234", for flamegraph.pl and its like.
  *
- * The number is microseconds of CPU time; below one of them a stack counts one.
+ * The number is microseconds of CPU time, or of the time of threads; below one of them a stack
+ * counts one.
  */
 #include "base/bytes.h"
 #include "base/text/escape.h"
@@ -35,15 +36,11 @@ static void put_line(const struct profile_data *d, const struct stacks_cell *c, 
 
 	put_name(out, d->nodes.groups[c->group].name);
 	for (uint32_t i = 0; i < n; i++) {
-		const struct stacks_function *f;
-
 		bytes_puts(out, ";");
-		if (path[i] == PROFILE_CUT) {
+		if (path[i] == PROFILE_CUT)
 			bytes_puts(out, "(deeper)");
-			continue;
-		}
-		f = &functions[path[i]];
-		put_name(out, *f->name ? f->name : f->shown);
+		else
+			put_name(out, profile_name(&functions[path[i]]));
 	}
 	bytes_printf(out, " %.0f\n", fmax(1, us));
 }

@@ -42,6 +42,9 @@ enum { INLINED_MAX = 64, SAMPLE_DEEP = 10000 };
 static const char *const words[] = { "", "samples", "count", "cpu", "nanoseconds", "process" };
 enum { WORD_NONE, WORD_SAMPLES, WORD_COUNT, WORD_CPU, WORD_NANOSECONDS, WORD_PROCESS, WORDS };
 
+/* Time of threads is no samples, and not only on a CPU. */
+static const char *const of_waits[WORDS] = { [WORD_SAMPLES] = "periods", [WORD_CPU] = "wall" };
+
 struct pprof {
 	const struct profile_data *d;
 	struct bytes out, message, inner;
@@ -90,10 +93,10 @@ static int mappings_put(struct pprof *p, struct err *e)
 }
 
 /* A function is one of a source file: each frame has its own, so that none is given another's. */
-static int function_put(struct pprof *p, uint32_t frame, const char *shown, struct err *e)
+static int function_put(struct pprof *p, uint32_t frame, struct err *e)
 {
 	const struct run_frame *f = &p->d->stacks->run->frames[frame];
-	uint64_t name = string_put(p, *f->function ? f->function : shown);
+	uint64_t name = string_put(p, profile_name(stacks_function_of(p->d->stacks, frame)));
 	uint64_t file = *f->file ? string_put(p, f->file) : WORD_NONE;
 
 	protobuf_number(&p->message, FUNCTION_ID, frame + 1u);
@@ -131,7 +134,7 @@ static int frames_put(struct pprof *p, struct err *e)
 	int rc = 0;
 
 	for (uint32_t i = 0; i < s->run->nframes && !rc; i++) {
-		rc = function_put(p, i, stacks_function_of(s, i)->shown, e);
+		rc = function_put(p, i, e);
 		if (!rc)
 			rc = location_put(p, i, e);
 	}
@@ -179,6 +182,7 @@ static int samples_put(struct pprof *p, struct err *e)
 static void head_put(struct pprof *p)
 {
 	const struct stacks *s = p->d->stacks;
+	const bool waits = s->selection.kind == SAMPLE_WAITS;
 	double period_s = s->samples > 0 ? s->total / s->samples : 0;
 	int64_t last_ns = s->run->t0_utc_ns;
 
@@ -188,7 +192,7 @@ static void head_put(struct pprof *p)
 		last_ns = at > last_ns ? at : last_ns;
 	}
 	for (size_t i = 0; i < WORDS; i++)
-		string_put(p, words[i]);
+		string_put(p, waits && of_waits[i] ? of_waits[i] : words[i]);
 	value_type_put(p, PROFILE_SAMPLE_TYPE, WORD_SAMPLES, WORD_COUNT);
 	value_type_put(p, PROFILE_SAMPLE_TYPE, WORD_CPU, WORD_NANOSECONDS);
 	value_type_put(p, PROFILE_PERIOD_TYPE, WORD_CPU, WORD_NANOSECONDS);

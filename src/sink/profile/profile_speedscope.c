@@ -32,7 +32,9 @@ static int put_frames(struct writing *w, struct err *e)
 	json_array(&w->json);
 	for (uint32_t i = 0; i < s->nfunctions && !rc; i++) {
 		json_object(&w->json);
-		json_put_text(&w->json, "name", s->functions[i].shown);
+		json_put_text(&w->json, "name",
+			      s->selection.kind == SAMPLE_WAITS ? profile_name(&s->functions[i])
+								: s->functions[i].shown);
 		if (*s->functions[i].module)
 			json_put_text(&w->json, "file", s->functions[i].module);
 		json_object_end(&w->json);
