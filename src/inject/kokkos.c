@@ -32,8 +32,7 @@ PUBLIC void kokkosp_push_profile_region(const char *name);
 PUBLIC void kokkosp_pop_profile_region(void);
 PUBLIC void kokkosp_profile_event(const char *name);
 PUBLIC void kokkosp_begin_deep_copy(struct space to, const char *to_name, const void *to_at,
-				    struct space from, const char *from_name, const void *from_at,
-				    uint64_t bytes);
+				    struct space from, const char *from_name);
 PUBLIC void kokkosp_end_deep_copy(void);
 PUBLIC void kokkosp_create_profile_section(const char *name, uint32_t *section);
 PUBLIC void kokkosp_start_profile_section(uint32_t section);
@@ -82,13 +81,13 @@ void kokkosp_profile_event(const char *name)
 	sonde_mark(range_name(NULL, name));
 }
 
+/* Behind these come an address and the number of bytes. */
 void kokkosp_begin_deep_copy(struct space to, const char *to_name, const void *to_at,
-			     struct space from, const char *from_name, const void *from_at,
-			     uint64_t bytes)
+			     struct space from, const char *from_name)
 {
 	char text[COPY_BYTES];
 
-	(void)to, (void)to_at, (void)from, (void)from_at, (void)bytes;
+	(void)to, (void)to_at, (void)from;
 	snprintf(text, sizeof text, "%s <- %s", to_name ? to_name : "", from_name ? from_name : "");
 	range_push(&copies, range_name("deep_copy", text));
 }

@@ -59,9 +59,16 @@ static void after_fork(void)
 	pthread_mutex_unlock(&open.lock);
 }
 
+/* What the thread does after this begins anew. */
+static void thread_free(void *x)
+{
+	free(x);
+	mine = NULL;
+}
+
 static void begin_once(void)
 {
-	keyed = !pthread_key_create(&key, free);
+	keyed = !pthread_key_create(&key, thread_free);
 	pthread_atfork(before_fork, after_fork, after_fork);
 }
 

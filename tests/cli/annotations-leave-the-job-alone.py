@@ -29,6 +29,10 @@ def check_environment():
     got = environment("-o", "with", "--annotations", "mpi")
     library = got.pop("LD_PRELOAD")
     assert got == plain and os.path.basename(library) == "libsonde_inject.so", f"{library}: {got}"
+    for kind, variable in (("nvtx", "NVTX_INJECTION64_PATH"), ("itt", "INTEL_LIBITTNOTIFY64"), ("kokkos", "KOKKOS_TOOLS_LIBS"),
+                           ("kokkos3", "KOKKOS_PROFILE_LIBRARY"), ("ompt", "OMP_TOOL_LIBRARIES")):
+        got = environment("-o", f"with.{kind}", "--annotations", kind)
+        assert got == plain | {variable: library}, f"{kind}: {got}"
     libc = next(line.split()[-1] for line in open("/proc/self/maps", encoding="utf-8") if "/libm.so" in line or "/libc.so" in line)
     both = environment("-o", "both", "--annotations", "mpi", LD_PRELOAD=libc)["LD_PRELOAD"]
     assert both == f"{library}:{libc}", both

@@ -223,8 +223,8 @@ int trace_marks(struct trace *t, struct err *e)
 			trace_add_row(t, group, "marks");
 		t->format->mark(t->state, &t->out,
 				&(struct trace_slice){ group, 1, at, at, "mark",
-						       m->name ? m->name : "", notes.note,
-						       notes.n, NULL });
+						       m->name ? m->name : "", notes.note, notes.n,
+						       NULL });
 		t->count->marks++;
 		rc = trace_flush(t, e);
 	}

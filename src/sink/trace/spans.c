@@ -224,17 +224,28 @@ static void put_bare(struct spans *x, bool all, uint32_t node, uint32_t track)
 	}
 }
 
+static bool is_event_next(const struct spans *x)
+{
+	const struct run *r = x->t->run;
+	const struct run_span *s;
+	const struct run_pack *p;
+
+	if (!x->nevents || !x->npacks)
+		return x->nevents;
+	s = &r->spans[*x->event];
+	p = &r->packs[*x->pack];
+	return is_before(x, s->node, s->track, p->node, p->track);
+}
+
 static int put_tracks(struct spans *x)
 {
 	const struct run *r = x->t->run;
 	int rc = 0;
 
 	while ((x->nevents || x->npacks) && !rc) {
-		const struct run_span *s = &r->spans[x->nevents ? *x->event : 0];
-		const struct run_pack *p = x->npacks ? &r->packs[*x->pack] : NULL;
-		bool event =
-			!p || (x->nevents && is_before(x, s->node, s->track, p->node, p->track));
-		uint32_t node = event ? s->node : p->node, track = event ? s->track : p->track;
+		bool event = is_event_next(x);
+		uint32_t node = event ? r->spans[*x->event].node : r->packs[*x->pack].node;
+		uint32_t track = event ? r->spans[*x->event].track : r->packs[*x->pack].track;
 
 		put_bare(x, false, node, track);
 		rc = put_track(x, node, track);

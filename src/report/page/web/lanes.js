@@ -27,7 +27,11 @@ function byTrack([a], [b]) {
 function packedByTrack(bars) {
 	const tracks = new Map();
 	let lanes = 0;
-	for (const bar of bars) tracks.set(bar.track ?? '', [...(tracks.get(bar.track ?? '') ?? []), bar]);
+	for (const bar of bars) {
+		const name = bar.track ?? '';
+		if (!tracks.has(name)) tracks.set(name, []);
+		tracks.get(name).push(bar);
+	}
 	return { rows: [...tracks].sort(byTrack).map(([name, of]) => {
 		const first = lanes;
 		lanes += packed(of);
