@@ -5,8 +5,8 @@
 #
 # The program's parts are measured by its own clock in the same run; it is compiled without frame pointers. Cost is CPU time of the recorder, the
 # helper and the job, with stacks (by default, of long processes; and --stacks=99, of all) and without, in alternation, with the 95 % interval, since
-# what else runs disturbs: bars are for its lower end. The part of recorder and helper is also told by itself, from the recordings. "perf record -g --call-graph dwarf", where it is installed, is beside them: its own CPU time,
-# and the job's. Bytes are those of the recording, less one of the same program without stacks.
+# what else runs disturbs: bars are for its lower end. The part of recorder and helper is also told by itself, from the recordings.
+# "perf record -g --call-graph dwarf", where it is installed, is beside them: its own CPU time, and the job's. Bytes are those of the recording, less one of the same program without stacks.
 set -eu
 BUILD=${BUILD:-build}
 RUNS=${RUNS:-20} SECONDS_OF_CPU=${SECONDS_OF_CPU:-20} LONG_RUN=${LONG_RUN:-600} COST_RUNS=${COST_RUNS:-6} TURNS=${TURNS:-400}
