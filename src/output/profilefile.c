@@ -22,11 +22,11 @@ uint64_t profilefile_format(const char *name, size_t n)
 }
 
 static int write_one(const struct profilefile *p, const struct profile *k,
-		     const struct profile_data *d, struct err *e)
+		     const struct profile_data *d, const char *what, struct err *e)
 {
 	struct outfile out;
-	struct err why = { "" };
 	char name[64];
+	struct err why = { "" };
 	int rc;
 
 	if (!p->directory) {
@@ -35,8 +35,7 @@ static int write_one(const struct profilefile *p, const struct profile *k,
 			rc = err_set(&why, -EIO, "output error");
 		return rc ? err_set(e, rc, "cannot write to standard output: %s", why.text) : 0;
 	}
-	snprintf(name, sizeof name, "%s%s", p->kind == SAMPLE_WAITS ? "waits" : "stacks",
-		 k->file + strlen("stacks"));
+	snprintf(name, sizeof name, "%s%s", what, k->file + strlen("stacks"));
 	rc = outfile_open(&out, p->directory, name, e);
 	if (rc)
 		return rc;
@@ -46,39 +45,54 @@ static int write_one(const struct profilefile *p, const struct profile *k,
 	return rc;
 }
 
-static int write_all(const struct profilefile *p, struct stacks *s, struct err *e)
+static int write_all(const struct profilefile *p, struct stacks *s, const char *what, struct err *e)
 {
 	struct profile_data d;
 	int rc = profile_data_make(&d, s, e);
 
 	for (size_t i = 0; i < nprofiles && !rc; i++)
 		if (p->formats >> i & 1)
-			rc = write_one(p, profiles[i], &d, e);
+			rc = write_one(p, profiles[i], &d, what, e);
 	profile_data_free(&d);
 	return rc;
 }
 
-int profilefile_write(const struct profilefile *p, struct run *r, struct err *e)
+static int write_kind(const struct profilefile *p, struct run *r, const struct classes *c,
+		      enum sample_kind kind, struct err *e)
 {
-	const bool waits = p->kind == SAMPLE_WAITS;
-	const struct stacks_selection sel = { .kind = p->kind,
+	const char *what = kind == SAMPLE_WAITS    ? "waits"
+			   : kind == SAMPLE_PYTHON ? "python-stacks"
+						   : "stacks";
+	const struct stacks_selection sel = { .kind = kind,
 					      .from_s = p->from_s,
 					      .to_s = p->to_s > 0     ? p->to_s
 						      : p->from_s > 0 ? DBL_MAX
 								      : 0 };
-	struct classes c = { 0 };
 	struct stacks *s = NULL;
+	int rc = stacks_open(&s, r, c, &sel, e);
+
+	if (!rc)
+		rc = write_all(p, s, what, e);
+	stacks_close(s);
+	return rc;
+}
+
+/* Python's functions have CPU time that the samples have, too: files of their own, so that no sum
+ * has it twice. */
+int profilefile_write(const struct profilefile *p, struct run *r, struct err *e)
+{
+	const char *what = p->kind == SAMPLE_WAITS ? "waits" : "stacks";
+	struct classes c = { 0 };
 	int rc;
 
 	if (!r->nsample_sets_of[p->kind])
 		return err_set(e, -ENODATA, "%.300s has no %s; record them with --%s", r->path,
-			       waits ? "waits" : "stacks", waits ? "waits" : "stacks");
+			       what, what);
 	rc = code_classes(&c, NULL, e);
 	if (!rc)
-		rc = stacks_open(&s, r, &c, &sel, e);
-	if (!rc)
-		rc = write_all(p, s, e);
-	stacks_close(s);
+		rc = write_kind(p, r, &c, p->kind, e);
+	if (!rc && p->kind == SAMPLE_CPU && p->directory && r->nsample_sets_of[SAMPLE_PYTHON])
+		rc = write_kind(p, r, &c, SAMPLE_PYTHON, e);
 	classes_free(&c);
 	return rc;
 }

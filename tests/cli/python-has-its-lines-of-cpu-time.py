@@ -2,6 +2,7 @@
 """CPU time by functions and lines of Python, of each interpreter that is here and that Sonde knows: shares as the program's own clock has them,
 libraries in C at the function that called them, nothing at a line that only waits, and no line outside of its function."""
 # limit: 240
+import gzip
 import json
 import os
 import subprocess
@@ -61,6 +62,23 @@ def record(version, path, seconds):
     return {word[0]: float(word[1]) for word in map(str.split, done.stdout.splitlines())}, code
 
 
+def check_exports(name, found):
+    """Files of their own beside those of native code: the same looks, functions of the script from the outermost."""
+    subprocess.run([SONDE, "export", "--to", "folded,pprof,speedscope", "-o", f"out-{name}", name], check=True, stdout=subprocess.DEVNULL)
+    with open(f"out-{name}/python-stacks.folded", encoding="utf-8") as f:
+        stacks = {path: int(us) for path, us in (line.rsplit(" ", 1) for line in f)}
+    assert abs(sum(stacks.values()) / 1e6 - found["sampled_seconds"]) < 0.01, (sum(stacks.values()), found["sampled_seconds"])
+    assert any(";work;part;" in path for path in stacks), stacks
+    with open(f"out-{name}/stacks.folded", encoding="utf-8") as f:
+        assert ";work;part;" not in f.read()
+    with open(f"out-{name}/python-stacks.speedscope.json", encoding="utf-8") as f:
+        scope = json.load(f)
+    assert {"name": "part", "file": "[python]"} in scope["shared"]["frames"], name
+    assert abs(sum(one["endValue"] for one in scope["profiles"]) - found["sampled_seconds"]) < 0.01, scope["profiles"]
+    with gzip.open(f"out-{name}/python-stacks.pb.gz") as f:
+        assert b"program.py" in f.read(), name
+
+
 looked = 0
 for (version, _), path in known.items():
     # On a busy machine few looks find both sides running.
@@ -82,5 +100,6 @@ for (version, _), path in known.items():
     assert rows.get("pause", {"self_ratio": 0})["self_ratio"] <= 0.1, rows["pause"]
     assert found["sampled_seconds"] <= 1.1 * (code["user_seconds"] + code["system_seconds"]), (version, found, code["user_seconds"])
     own = [row for row in found["line"] if row["file"] and row["file"].endswith("program.py") and row["function"] in LINES]
+    check_exports(f"of-{version}-{length}", found)
     assert own and all(row["line"] is None or row["line"] in LINES[row["function"]] for row in own), (version, own)
 assert looked, "Sonde and a program never ran at the same time"
