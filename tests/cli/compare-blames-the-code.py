@@ -28,7 +28,7 @@ def group(functions, program=APP, library=OLD, build="aa", system=400, runs=5):
     names = []
     for i, noise in enumerate(NOISE[:runs]):
         names.append(f"g{made}_{i}")
-        words = [f"{name}={n if name == 'period' else n + noise * (1 + k % 3)}" for k, (name, n) in enumerate(functions.items())]
+        words = [f"{name}={n if name in ('period', 'after') else n + noise * (1 + k % 3)}" for k, (name, n) in enumerate(functions.items())]
         subprocess.run([f"{PROGRAMS}/blamed_run", names[-1], str(1000 * i + 10 * made), program, library, build, str(system), *words], check=True)
     return ",".join(names)
 
@@ -142,6 +142,13 @@ assert "no code is blamed, since the runs of A have no stacks" in compare(bare, 
 assert blame(bare, group({}, runs=2)) is None and "stacks" not in compare(bare, bare)
 found = blame(base, group(WORK | {"period": 5000000}))
 assert "stacks were sampled 100 times a second in some runs and 200 times in others" in found["refused"], brief(found)
+found = blame(group(WORK | {"after": 1000000000}), base)
+assert found["refused"] == ("no code is blamed, since some runs have samples of long processes only, as by default, and others of all: "
+                            "record all with the same --stacks"), brief(found)
+assert not blame(group(WORK | {"after": 1000000000}), group(WORK | {"after": 1000000000}))["refused"]
+found = blame(base, group({"after": 1000000000}, runs=5))
+assert found["refused"] == ("no code is blamed, since the processes of B were too short for the samples that are taken by default: "
+                            "record both sides with --stacks"), brief(found)
 found = blame(base + "," + bare.split(",", maxsplit=1)[0], slow)
 assert blamed(found) == [("deflate", "libz.so")] and found["note"] == "1 run of A without stacks is left out. ", brief(found)
 

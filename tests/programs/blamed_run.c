@@ -3,7 +3,8 @@
  * blamed_run DIR START_S PROGRAM LIBRARY BUILD_ID SYSTEM_MS [FUNCTION=SAMPLES]... - a recording
  * whose stacks are known: functions of the program, and those called z:NAME of the library, each
  * with so many samples of 10 ms; user time is 50 ms more. Without any there are no stacks.
- * period=NS: what the recorder was asked for between two samples.
+ * period=NS: what the recorder was asked for between two samples; after=NS: the CPU time that a
+ * process must have used before it is sampled.
  */
 #include "../made_stacks.h"
 #include "source/process.h"
@@ -36,7 +37,9 @@ static uint64_t functions_make(struct made_stacks *m, char **name, int n, const 
 
 		if (!strncmp(name[i], "period=", 7))
 			sample_meta_int(&m->s, "stacks.period_ns", (int64_t)samples);
-		if (!samples || !strncmp(name[i], "period=", 7))
+		if (!strncmp(name[i], "after=", 6))
+			sample_meta_int(&m->s, "stacks.after_ns", (int64_t)samples);
+		if (!samples || !strncmp(name[i], "period=", 7) || !strncmp(name[i], "after=", 6))
 			continue;
 		*sign = '\0';
 		made_samples(m, 0, command,

@@ -278,13 +278,23 @@ static void put_unsampled(struct blame *b, const struct code_account *a)
 	}
 }
 
+/* Of CPU time, before which a process was not sampled; 0: all were. */
+static double sampled_after_s(const struct run *r)
+{
+	const struct run_meta *after = run_find_meta(r, 0, "stacks.after_ns");
+
+	return after ? 1e-9 * run_meta_number(after) : 0;
+}
+
 static bool add_code(struct blame *b, int side, const struct run *r, const struct summary *s)
 {
 	const struct code *code = s->code;
 	const struct run_meta *period = run_find_meta(r, 0, "stacks.period_ns");
 
-	if (!code || !code->stacks || !(code->stacks->total > 0))
+	if (!code || !code->stacks || !(code->stacks->total > 0)) {
+		b->brief[side] += sampled_after_s(r) > 0;
 		return false;
+	}
 	blame_add_run(b, &(struct blame_run){
 				 .side = side,
 				 .at = s->start_utc_ns,
@@ -293,6 +303,7 @@ static bool add_code(struct blame *b, int side, const struct run *r, const struc
 				 .sampled_s = code->stacks->total,
 				 .period_s = code->stacks->total / code->stacks->effective,
 				 .period_ns = period ? run_meta_number(period) : NAN,
+				 .after_s = sampled_after_s(r),
 			 });
 	put_classes(b, code);
 	put_functions(b, r, code);

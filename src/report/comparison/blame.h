@@ -66,6 +66,7 @@ struct blame_run {
 	double sampled_s; /* of it */
 	double period_s;  /* of a sample, or of a look */
 	double period_ns; /* that was asked for; NAN: not known */
+	double after_s;   /* of CPU time, before which no process was sampled */
 };
 
 /* A program or library that has samples; texts: "" is not known. */
@@ -79,7 +80,8 @@ struct blame {
 	enum blame_subject subject;
 	struct blame_run *run;                          /* [nruns], those with stacks or waits */
 	uint32_t nruns, runs_cap, without[BLAME_SIDES]; /* runs without */
-	struct blame_part *part; /* once judged: by level, most seconds first, unnamed last */
+	uint32_t brief[BLAME_SIDES]; /* of those, whose processes were too short by default */
+	struct blame_part *part;     /* once judged: by level, most seconds first, unnamed last */
 	uint32_t nparts, parts_cap;
 	struct blame_module *module;
 	uint32_t nmodules, modules_cap;

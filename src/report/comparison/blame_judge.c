@@ -376,7 +376,13 @@ static void refuse_rates(struct blame *b)
 	for (uint32_t i = 1; i < b->nruns && !b->refused.len; i++) {
 		double other = b->run[i].period_ns;
 
-		if (isnan(first) != isnan(other))
+		if ((b->run[0].after_s > 0) != (b->run[i].after_s > 0))
+			bytes_printf(&b->refused,
+				     "%s is blamed, since some runs have samples of long processes "
+				     "only, as by default, and others of all: record all with the "
+				     "same %s",
+				     w->nothing, w->option);
+		else if (isnan(first) != isnan(other))
 			bytes_printf(&b->refused,
 				     "%s is blamed, since the %s of some runs were recorded by "
 				     "another program: record all runs with %s",
@@ -399,7 +405,13 @@ static void refuse(struct blame *b)
 	const struct blame_words *w = &blame_words[b->subject];
 
 	for (int side = 0; side < BLAME_SIDES && !b->refused.len; side++)
-		if (!runs_of(b, side))
+		if (!runs_of(b, side) && b->brief[side] && b->brief[side] == b->without[side])
+			bytes_printf(
+				&b->refused,
+				"%s is blamed, since the processes of %s were too short for the "
+				"samples that are taken by default: record both sides with %s",
+				w->nothing, side ? "B" : "A", w->option);
+		else if (!runs_of(b, side))
 			bytes_printf(
 				&b->refused,
 				"%s is blamed, since the runs of %s have no %s: record both sides "
