@@ -35,12 +35,15 @@ static void stencil(double seconds)
 		int from = step & 1;
 		for (int i = 1; i < 257; i++)
 			for (int j = 1; j < 257; j++)
-				grid[!from][i][j] = 0.25 * (grid[from][i - 1][j] + grid[from][i + 1][j] + grid[from][i][j - 1] + grid[from][i][j + 1]);
+				grid[!from][i][j] =
+					0.25 * (grid[from][i - 1][j] + grid[from][i + 1][j] +
+						grid[from][i][j - 1] + grid[from][i][j + 1]);
 	}
 	printf("%g\n", grid[0][100][100]);
 }
 
-// Blocks of many sizes come from the one arena, which searches its lists under its lock, and return to it.
+// Blocks of many sizes come from the one arena, which searches its lists under its lock, and return
+// to it.
 enum { BLOCKS = 2000 };
 
 static void *arena_worker(void *arg)
@@ -85,7 +88,7 @@ static void barrier(double seconds)
 {
 	enum { N = 2000 };
 	pages = mmap(NULL, N * 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct sigaction action = {.sa_sigaction = on_write, .sa_flags = SA_SIGINFO};
+	struct sigaction action = { .sa_sigaction = on_write, .sa_flags = SA_SIGINFO };
 	sigaction(SIGSEGV, &action, NULL);
 	double end = now() + seconds;
 	while (now() < end) {
@@ -99,7 +102,8 @@ static void barrier(double seconds)
 static void datagrams(double seconds)
 {
 	int in = socket(AF_INET, SOCK_DGRAM, 0), out = socket(AF_INET, SOCK_DGRAM, 0);
-	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct sockaddr_in at = { .sin_family = AF_INET,
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	socklen_t size = sizeof at;
 	bind(in, (struct sockaddr *)&at, size);
 	getsockname(in, (struct sockaddr *)&at, &size);
@@ -174,7 +178,7 @@ static void tasks(double seconds)
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
-	double x = argc > 2 ? atof(argv[2]) : 0, y = argc > 3 ? atof(argv[3]) : 0;
+	double x = argc > 2 ? strtod(argv[2], NULL) : 0, y = argc > 3 ? strtod(argv[3], NULL) : 0;
 	if (!strcmp(what, "stencil"))
 		stencil(x);
 	else if (!strcmp(what, "arena"))

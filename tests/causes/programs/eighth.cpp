@@ -8,7 +8,11 @@
 #include <thread>
 #include <vector>
 
-static double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+static double now()
+{
+	return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+		.count();
+}
 
 static unsigned long mix(unsigned long x, int rounds)
 {
@@ -40,8 +44,8 @@ int main(int argc, char **argv)
 			t.join();
 		return 0;
 	}
-	std::vector<std::string> kept;    // every state, for ever
-	for (unsigned long x = 1;; ) {
+	std::vector<std::string> kept; // every state, for ever
+	for (unsigned long x = 1;;) {
 		x = mix(x, 6000000);
 		kept.emplace_back(1000000, 'a' + x % 26);
 	}
