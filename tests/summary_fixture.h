@@ -2,7 +2,8 @@
 /*
  * summary_fixture.h - a summary made from text, for tests: "wall_seconds=60 node.load=1..4".
  *
- * share:copies=0.3 is a class of code, held:lock=5..3 what held the job up, for 5 s three threads.
+ * share:copies=0.3 is a class of code, held:lock=5..3 what held the job up, for 5 s three threads,
+ * command:xz=2 the CPU time of a command.
  * Bare names are the variables of rules; names with a point are metrics, with one value or min..max
  * (the mean is in the middle); +disk.reads=5 is a counter that rose. What is not named is not
  * known; there are 60 samples on one node and the recording is complete, unless said otherwise.
@@ -29,6 +30,8 @@ struct fixture {
 	struct summary_growth growth[FIXTURE_METRICS];
 	char grown[FIXTURE_METRICS][SUMMARY_NAME];
 	char share[FIXTURE_METRICS][SUMMARY_NAME];
+	struct summary_command command[FIXTURE_NODES];
+	char command_name[FIXTURE_NODES][SUMMARY_NAME];
 	struct summary_verdict verdict[SUMMARY_VERDICTS];
 };
 
@@ -51,7 +54,7 @@ static inline void fixture_set(struct fixture *f, const char *name, const char *
 	double first = strtod(value, NULL);
 
 	if (f->s.nmetrics == FIXTURE_METRICS || f->s.ngrowth == FIXTURE_METRICS ||
-	    f->s.nshares == FIXTURE_METRICS) {
+	    f->s.nshares == FIXTURE_METRICS || f->s.ncommands == FIXTURE_NODES) {
 		fprintf(stderr, "fixture: no room for %s\n", name);
 		abort();
 	}
@@ -64,6 +67,12 @@ static inline void fixture_set(struct fixture *f, const char *name, const char *
 		struct summary_holdup *h = &f->s.holdup[holdup_find(name + 5)];
 
 		*h = (struct summary_holdup){ first, range ? strtod(range + 2, NULL) : 1, "THIS" };
+	} else if (!strncmp(name, "command:", 8)) {
+		uint32_t i = f->s.ncommands++;
+
+		snprintf(f->command_name[i], SUMMARY_NAME, "%s", name + 8);
+		f->command[i].name = f->command_name[i];
+		f->command[i].cpu_s = first;
 	} else if (*name == '+') {
 		f->growth[f->s.ngrowth] = (struct summary_growth){ f->grown[f->s.ngrowth], first };
 		snprintf(f->grown[f->s.ngrowth++], SUMMARY_NAME, "%s", name + 1);
@@ -104,6 +113,7 @@ static inline void fixture_init(struct fixture *f, const char *text)
 	*f = (struct fixture){ .s = { .nodes = f->node,
 				      .metrics = f->metric,
 				      .growth = f->growth,
+				      .commands = f->command,
 				      .verdicts = f->verdict } };
 	for (size_t i = 0; i < nvariables; i++)
 		if (!variables[i].make)

@@ -258,10 +258,9 @@ static _Noreturn void be_recorder(const struct recording_plan *plan, const struc
 				  const struct shared *job)
 {
 	struct recorder_options r = recording_recorder(plan);
-	struct after after = { .plan = plan,
-			       .launcher = l->recorder,
-			       .said = job->said,
-			       .opened = r.opened };
+	struct after after = {
+		.plan = plan, .launcher = l->recorder, .said = job->said, .opened = r.opened
+	};
 	struct bytes words = { 0 };
 	int bad;
 

@@ -53,8 +53,8 @@ static void lift_limits(struct recorder *r)
 	signal(SIGXFSZ, SIG_IGN); /* what is too large for a file is an error of the write */
 }
 
-/* Tables have room for the largest machines: what a small one leaves empty is memory only once it is
- * written to. So large ones come from the kernel, which need not be zeroed again. */
+/* Tables have room for the largest machines: what a small one leaves empty is memory only once it
+ * is written to. So large ones come from the kernel, which need not be zeroed again. */
 static void take_tables_from_kernel(void)
 {
 	enum { LARGE = 20000 }; /* bytes: more than a file's text */

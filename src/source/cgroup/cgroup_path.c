@@ -362,8 +362,7 @@ static void find_concern(struct cgroup_places *x, struct mounts *mounts, const c
 	}
 }
 
-static int find_all(struct cgroup_places *x, struct mounts *mounts, const char *text,
-		    struct err *e)
+static int find_all(struct cgroup_places *x, struct mounts *mounts, const char *text, struct err *e)
 {
 	int first = 0;
 

@@ -9,5 +9,5 @@ worker() {
 		rmdir turn
 	done
 }
-for i in $(seq "$1"); do worker & done
+for _ in $(seq "$1"); do worker & done
 wait
