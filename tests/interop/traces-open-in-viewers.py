@@ -36,7 +36,7 @@ IN_PERFETTO = """(async () => {
 		const answer = await app.trace.engine.query(sql), row = answer.iter({});
 		return answer.columns().map((k) => Number(row.get(k)));
 	};
-	return [...await ask("select count(*), sum(dur), count(distinct track_id) from slice where category = 'CATEGORY'"),
+	return [...await ask("select count(*), sum(dur), count(distinct track_id) from slice where category in (CATEGORIES)"),
 		...await ask("select count(*) from stats where severity in ('error', 'data_loss') and value > 0")];
 })().catch(() => null)"""
 IN_CATAPULT = """(async () => {
@@ -46,7 +46,7 @@ IN_CATAPULT = """(async () => {
 	let slices = 0, ms = 0, rows = 0;
 	for (const p of model.getAllProcesses())
 		for (const id in p.threads) {
-			const found = p.threads[id].sliceGroup.slices.filter((s) => s.category === 'CATEGORY');
+			const found = p.threads[id].sliceGroup.slices.filter((s) => [CATEGORIES].includes(s.category));
 			rows += found.length > 0;
 			for (const s of found) { slices++; ms += s.duration; }
 		}
@@ -85,6 +85,13 @@ def trace(name, *words):
         subprocess.run([SONDE, *words], check=True, capture_output=True)
 
 
+def categories(name):
+    """Of a recording of Scanner's the types of its workers, of others the kind of what is drawn; as words of SQL and of JavaScript."""
+    with open(f"www/{name}.json", encoding="utf-8") as f:
+        events = json.load(f)["traceEvents"]
+    return ", ".join(f"'{c}'" for c in sorted({e["cat"] for e in events if e["ph"] == "X"}))
+
+
 def phases(name):
     """How many, how long, in how many tracks."""
     told = subprocess.run([SONDE, "phases", "--csv", name], check=True, capture_output=True, text=True).stdout
@@ -101,8 +108,9 @@ partition, nodes = cascade_pools.make_pool(random.Random(3), 9)
 with open("pool.json", "w", encoding="utf-8") as f:
     json.dump(cascade_pools.entities(partition, nodes), f)
 trace("start", "cascade", "pool.json")
-WANTED = {"profile": ("span", [len(intervals), sum(e - b for b, e in intervals), sum(bool(t.intervals) for p in job for t in p.threads())]),
-          "start": ("phase", phases("start"))}
+assert categories("start") == "'phase'" and "span" not in categories("profile"), (categories("start"), categories("profile"))
+WANTED = {"profile": (categories("profile"), [len(intervals), sum(e - b for b, e in intervals), sum(bool(t.intervals) for p in job for t in p.threads())]),
+          "start": (categories("start"), phases("start"))}
 
 browser = chromium.Chromium(flags=["--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"])
 for name, (category, wanted) in WANTED.items():
@@ -110,18 +118,20 @@ for name, (category, wanted) in WANTED.items():
         browser.open("about:blank")
         browser.open(f"{base}/perfetto/index.html#!/?url={base}/{file}")
         assert browser.wait_for(f"document.title.startsWith({json.dumps(file)})"), file
-        *found, errors = browser.wait_for(IN_PERFETTO.replace("CATEGORY", category))
+        *found, errors = browser.wait_for(IN_PERFETTO.replace("CATEGORIES", category))
         assert found[:len(wanted)] == wanted and not errors, (file, found, errors, wanted)
         if file.endswith(".pftrace"):
             with open(f"www/{name}.json", encoding="utf-8") as f:
-                told = [e for e in json.load(f)["traceEvents"] if e["ph"] == "M" and e["name"] in ("process_name", "thread_name")]
+                events = json.load(f)["traceEvents"]
+            drawn = {(e["pid"], e["tid"]) for e in events if e["ph"] != "M"}  # Perfetto shows no row without anything
+            told = [e for e in events if e["ph"] == "M" and (e["name"] == "process_name" or e["name"] == "thread_name" and (e["pid"], e["tid"]) in drawn)]
             in_order = [[g["args"]["name"], *(r["args"]["name"] for r in sorted(told, key=lambda e: e["tid"]) if r["pid"] == g["pid"] and r["name"] == "thread_name")]
                         for g in sorted(told, key=lambda e: e["pid"]) if g["name"] == "process_name"]
             shown = browser.wait_for(ROWS_IN_PERFETTO)
             assert [[g, *rows[:len(r)]] for (g, *rows), (_, *r) in zip(shown, in_order)] == in_order and len(shown) == len(in_order), (shown, in_order)
     browser.open(f"{base}/catapult.html")
     assert browser.wait_for("document.readyState === 'complete' && window.tr && tr.importer ? 1 : 0")
-    *found, warnings = browser.evaluate(IN_CATAPULT.replace("CATEGORY", category).replace("NAME", name))
+    *found, warnings = browser.evaluate(IN_CATAPULT.replace("CATEGORIES", category).replace("NAME", name))
     assert found[:len(wanted)] == wanted and not warnings, (name, found, warnings, wanted)
 browser.open(f"{base}/speedscope/index.html#profileURL=/profile.json")
 text = browser.wait_for("document.title.startsWith('profile.json') && document.body.innerText")
