@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Of an MPI job whose ranks spin in MPI while one is elsewhere, the verdict says which ones, in which function and line, while it runs and when it was
-ended, by Open MPI and by MPICH: it reads, computes, sleeps, or has ended. Nothing is asked for but `sonde run`. Of a job without ranks nothing is kept."""
+ended, by Open MPI and by MPICH: it reads, computes, sleeps, or has ended; two of these with each, all with LONG. Nothing is asked for but `sonde run`.
+Of a job without ranks nothing is kept. Its ranks spin, which would disturb others."""
 # limit: 600
+# alone
 import json
 import os
 import re
@@ -65,8 +67,9 @@ if not found:
     raise SystemExit(77)
 for name in found:
     subprocess.run(["mpicc." + name, "-O2", "-g", "-o", "astray." + name, TOP + "/tests/programs/mpi/astray.c"], check=True)
-    for mistake in ELSEWHERE:
-        check(name, mistake)
+    for number, mistake in enumerate(ELSEWHERE):
+        if os.environ["LONG"] or len(found) == 1 or number % 2 == found.index(name):
+            check(name, mistake)
 
 subprocess.run([SONDE, "run", "-q", "-o", "alone", "--", "sleep", "7"], check=True, timeout=60)
 kept = subprocess.run([SONDE, "show", "--json", "alone"], check=True, capture_output=True, text=True).stdout
