@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # CPU time by code: how right the shares are, how many stacks are whole, what it costs, what it takes in the recording. Two hours;
-# SHORT=1: about 12 minutes, with fewer runs and the long run of one minute instead of ten; QUICK=1: minutes, too few processes are long.
+# SHORT=1: more than ten minutes, with fewer runs and the long run of one minute instead of ten; QUICK=1: minutes, too few processes are long.
 #
 # The program's parts are measured by its own clock in the same run; it is compiled without frame pointers. Cost is CPU time of the recorder, the
 # helper and the job, with stacks (by default, of long processes; and --stacks=99, of all) and without, in alternation, with the 95 % interval, since

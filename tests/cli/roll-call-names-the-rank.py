@@ -5,20 +5,15 @@ or has ended. The others are in the function of MPI that the program called, wha
 import json
 import os
 import re
-import shutil
-import signal
 import subprocess
 import time
 
+import astray
+from astray import LINE
 from ordinary_user import need_unwind
 
-SONDE, TOP = os.environ["SONDE"], os.environ["TOP"]
+SONDE = os.environ["SONDE"]
 need_unwind()
-os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1")
-LAUNCHERS = {"openmpi": ["mpirun.openmpi", "--oversubscribe", "--enable-recovery"], "mpich": ["mpiexec.mpich", "-disable-auto-cleanup"]}
-SOURCE = open(TOP + "/tests/programs/mpi/astray.c", encoding="ascii").read().splitlines()
-LINE = {f: 1 + next(i for i, text in enumerate(SOURCE) if words in text) for f, words in
-        (("norm", "MPI_Allreduce("), ("load", "sink += read("), ("compute", "1664525"), ("rest", "sink += sleep("))}
 ELSEWHERE = {"read": ("load", "waits for data from a pipe: "), "compute": ("compute", "runs"), "sleep": ("rest", "sleeps (timer): 1000 s"), "end": None}
 
 
@@ -41,29 +36,14 @@ def stacks(pid, *words):
 
 
 def check(launcher, kind):
-    # pylint: disable-next=consider-using-with
-    job = subprocess.Popen([*LAUNCHERS[launcher], "-n", "4", "./astray." + launcher, kind], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
-    try:
+    with astray.running(launcher, kind) as job:
         end, roll = time.monotonic() + 60, None
         while not is_right(kind, roll):
             assert time.monotonic() < end, (launcher, kind, roll, stacks(job.pid))
             time.sleep(0.3)
             roll = json.loads(stacks(job.pid, "--json") or "{}").get("roll_call")
-    finally:
-        os.killpg(job.pid, signal.SIGTERM)
-        try:
-            job.wait(20)
-        except subprocess.TimeoutExpired:
-            os.killpg(job.pid, signal.SIGKILL)
-            job.wait()
 
 
-os.mkfifo("fifo")
-found = [name for name, command in LAUNCHERS.items() if shutil.which(command[0]) and shutil.which("mpicc." + name)]
-if not found:
-    print("no MPI with mpicc is installed")
-    raise SystemExit(77)
-for name in found:
-    subprocess.run(["mpicc." + name, "-O2", "-g", "-o", "astray." + name, TOP + "/tests/programs/mpi/astray.c"], check=True)
-    for mistake in ELSEWHERE:
+for name in astray.build():
+    for mistake in astray.MISTAKES:
         check(name, mistake)
