@@ -84,11 +84,14 @@ static bool is_own_proc(void)
 
 enum glance_children glance_children(pid_t pid)
 {
+	bool nothing;
+
 	if (!is_own_proc())
 		return CHILDREN_WAITED;
+	nothing = was_given_nothing(pid);
 	if (ignored_children(pid))
-		return CHILDREN_IGNORED;
-	return was_given_nothing(pid) ? CHILDREN_UNKNOWN : CHILDREN_WAITED;
+		return nothing ? CHILDREN_IGNORED : CHILDREN_IGNORED_LAST;
+	return nothing ? CHILDREN_UNKNOWN : CHILDREN_WAITED;
 }
 
 bool glance_any_child(bool (*is_so)(void *ctx, pid_t pid), void *ctx)

@@ -36,9 +36,10 @@ struct glance glance_at(pid_t pid);
 
 /* Of a child that has ended and that nobody has waited for: how it was with its own children. */
 enum glance_children {
-	CHILDREN_WAITED,  /* for one of them at least, or it cannot be told */
-	CHILDREN_UNKNOWN, /* it was given nothing of any: it had none, or waited for none */
-	CHILDREN_IGNORED, /* it ignored SIGCHLD */
+	CHILDREN_WAITED,       /* for one of them at least, or it cannot be told */
+	CHILDREN_UNKNOWN,      /* it was given nothing of any: it had none, or waited for none */
+	CHILDREN_IGNORED,      /* it ignored SIGCHLD, and was given nothing */
+	CHILDREN_IGNORED_LAST, /* it ignored SIGCHLD at its end, and had waited for some before */
 };
 enum glance_children glance_children(pid_t pid);
 

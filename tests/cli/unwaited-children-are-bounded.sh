@@ -55,6 +55,13 @@ if [[ $used == *"exit records"* ]]; then
 	holds "mixed by perf: CPU" "$cpu > 0.97 * $spun && $cpu < 1.5 * $spun"
 	equal "mixed by perf: I/O is a lower bound" true "$io_bound"
 fi
+# All are seen, many as soon as they were waited for; their parent ignores SIGCHLD in every second moment, and at its end.
+"$SONDE" run --quiet --process-events polling -i 10ms -o seen -- "$PROGRAMS/disown" mixed 20 40 600 >spun || fail "run seen"
+read -r _ spun <spun
+holds "mixed and seen: CPU" "$(figure seen .job.cpu_seconds) <= 1.02 * $spun"
+holds "mixed and seen: I/O" "$(figure seen .job.written_bytes) <= 20 * 600 * 1024 + 200"
+holds "mixed and seen: more than those waited for" "$(figure seen .job.written_bytes) > 10 * 600 * 1024 + 200"
+equal "mixed and seen: I/O is a lower bound" true "$(figure seen .job.io_is_lower_bound)"
 # One that ends before many samples saw it, of which the records tell in the end.
 "$SONDE" run --quiet --process-events perf -i 60s -o brief -- "$PROGRAMS/disown" mixed 20 15 0 >spun || fail "run brief"
 read -r _ spun <spun

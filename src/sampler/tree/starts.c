@@ -118,12 +118,19 @@ static void judge(struct tree *t, struct process *parent)
 		depart(t, parent->gone_ns, &parent->io_children);
 }
 
-/* Its parent waits for some, and was given less since p was read last than p alone had by then. */
+/* Was p, which is gone, given to its parent? It has p's page faults then, and those of p's
+ * children. A parent that ignores SIGCHLD now may have waited a moment ago; what it was given
+ * tells, read after p was gone. */
 static bool was_forgotten(struct tree *t, const struct process *parent, const struct process *p)
 {
+	bool may_read = t->asks++ < ASKS_MAX;
 	struct process look;
 
-	if (p->parent_given < 0 || t->asks++ >= ASKS_MAX || !read_now(t, parent, &look))
+	if (may_read && !read_now(t, parent, &look))
+		return false;
+	if (!was_given_faults(may_read ? &look.stat : &parent->stat))
+		return parent->ignores_children || parent->never_waits;
+	if (!may_read || p->parent_given < 0)
 		return false;
 	return given_faults(&look.stat) - p->parent_given <
 	       p->stat.minflt + p->stat.majflt + given_faults(&p->stat);
@@ -142,9 +149,7 @@ static bool unwaited_is(struct tree *t, struct process *p)
 		ask(t, parent);
 	if (!parent->judged && !parent->ignores_children && had_faults(p))
 		judge(t, parent);
-	if (!parent->ignores_children &&
-	    (!parent->never_waits || was_given_faults(&parent->stat)) &&
-	    !was_forgotten(t, parent, p))
+	if (!was_forgotten(t, parent, p))
 		return false;
 	unwaited_say(t);
 	return true;
@@ -178,15 +183,18 @@ void unwaited_heard(struct task *k, const struct message *m)
 	k->children = (int)m->children;
 }
 
-/* Did it, which no sample may have seen, lose what its children had? Zombies that it left have come
- * to the launcher, which waited for them. */
-static bool has_lost(const struct tree *t, const struct task *k)
+/* Did it, which no sample may have seen, lose what its children had? */
+static bool may_have_lost(const struct tree *t, const struct task *k)
 {
-	bool told = tree_has_events(t) && !t->unwatched, had = k->left.pid == k->command;
+	return (k->children == CHILDREN_IGNORED || k->children == CHILDREN_IGNORED_LAST) &&
+	       !(tree_has_events(t) && !t->unwatched);
+}
 
-	if (k->children == CHILDREN_IGNORED && !told)
-		return true;
-	return had && k->reaped.reaped <= k->left.children &&
+/* All that its children had, as far as seen? Zombies that it left have come to the launcher, which
+ * waited for them. */
+static bool has_lost_all(const struct task *k)
+{
+	return k->left.pid == k->command && k->reaped.reaped <= k->left.children &&
 	       (k->children == CHILDREN_IGNORED ||
 		(k->children == CHILDREN_UNKNOWN && k->left.surely));
 }
@@ -195,11 +203,13 @@ void unwaited_last(struct tree *t)
 {
 	for (uint32_t i = 0; i < t->ntasks; i++) {
 		struct task *k = &t->task[i];
+		bool all = has_lost_all(k);
 
-		if (!k->children || !has_lost(t, k))
+		if (!k->children || (!all && !may_have_lost(t, k)))
 			continue;
 		unwaited_say(t);
-		depart(t, k->left.cpu_ns, &k->left.io);
+		if (all)
+			depart(t, k->left.cpu_ns, &k->left.io);
 	}
 }
 
