@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -231,11 +232,21 @@ static const struct command *called_by_name(const char *word)
 	return c && c->by_name ? c : NULL;
 }
 
+/* Else an array that moved to grow leaves a hole of its old size, and malloc takes ever larger ones
+ * from the same heap: a fifth of the memory in which a recording of 10,000 nodes is read. */
+static void keep_arrays_apart(void)
+{
+	enum { LARGE = 1 << 20 };
+
+	mallopt(M_MMAP_THRESHOLD, LARGE);
+}
+
 static int sonde(int argc, char **argv)
 {
 	const struct command *own = argc ? called_by_name(argv[0]) : NULL;
 	int code;
 
+	keep_arrays_apart();
 	hold_stdio();
 	if (argc < 2 && !own)
 		return no_arguments();

@@ -23,6 +23,10 @@
 
 #ifndef __GLIBC__
 #define __rlimit_resource_t int
+/* musl has no arenas, and takes large blocks from the kernel as it is. */
+#define M_MMAP_THRESHOLD     (-3)
+#define M_ARENA_MAX          (-8)
+#define mallopt(what, value) ((void)(what), (void)(value))
 #endif
 
 #if !defined SYS_close_range
