@@ -234,10 +234,10 @@ static void change_json(struct json *j, const struct answer *a, const struct ser
 	for (uint32_t k = 0; k < d->nfacts; k++)
 		fact_json(j, &d->fact[k]);
 	json_array_end(j);
-	json_key(j, "blame");
-	blame_json(j, &d->blame[BLAME_CPU]);
-	json_key(j, "blame_time");
-	blame_json(j, &d->blame[BLAME_TIME]);
+	for (int k = 0; k < BLAME_SUBJECTS; k++) {
+		json_key(j, blame_words[k].key);
+		blame_json(j, &d->blame[k]);
+	}
 	json_object_end(j);
 }
 

@@ -18,6 +18,7 @@ enum { RUNS = 6 };
 /* A run of 10 s, 1 s of which the kernel has. */
 static void add_run(struct blame *b, int side, int at)
 {
+	b->subject = BLAME_CPU;
 	blame_add_run(b, &(struct blame_run){ .side = side,
 					      .at = 1000 + at,
 					      .whole_s = 10,

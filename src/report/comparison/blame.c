@@ -17,17 +17,31 @@
 enum { FUNCTIONS_TAKEN = 400 };
 
 const char *const blame_level_names[] = {
-	[BLAME_CLASS] = "class",
-	[BLAME_FUNCTION] = "function",
-	[BLAME_COMMAND] = "command",
-	[BLAME_OBJECT] = "object",
+	[BLAME_CLASS] = "class",   [BLAME_FUNCTION] = "function", [BLAME_COMMAND] = "command",
+	[BLAME_OBJECT] = "object", [BLAME_PHASE] = "phase",
 };
 _Static_assert(sizeof blame_level_names / sizeof blame_level_names[0] == BLAME_LEVELS, "a name");
 
 const struct blame_words blame_words[BLAME_SUBJECTS] = {
+	[BLAME_WALL] = {
+		.of = "wall time",
+		.whole = "all wall time",
+		.title = "Wall time",
+		.key = "blame_wall",
+		.nothing = "no phase",
+		.lacked = "phases",
+		.option = "spans or marks",
+		.head = { [BLAME_PHASE] = "phase" },
+		.others = { [BLAME_PHASE] = "other phases" },
+		.alike = "no phase differs for certain",
+		.order = { BLAME_PHASE },
+		.norder = 1,
+	},
 	[BLAME_CPU] = {
 		.of = "CPU",
 		.whole = "all CPU time",
+		.title = "CPU time",
+		.key = "blame",
 		.nothing = "no code",
 		.lacked = "stacks",
 		.option = "--stacks",
@@ -39,10 +53,13 @@ const struct blame_words blame_words[BLAME_SUBJECTS] = {
 			    [BLAME_COMMAND] = "other commands" },
 		.alike = "no function, kind of code or command differs for certain",
 		.order = { BLAME_FUNCTION, BLAME_CLASS, BLAME_COMMAND },
+		.norder = 3,
 	},
 	[BLAME_TIME] = {
 		.of = "time of threads",
 		.whole = "all time of threads",
+		.title = "Time of threads",
+		.key = "blame_time",
 		.nothing = "no wait",
 		.lacked = "waits",
 		.option = "--waits",
@@ -54,6 +71,7 @@ const struct blame_words blame_words[BLAME_SUBJECTS] = {
 			    [BLAME_OBJECT] = "other waits" },
 		.alike = "no wait differs for certain",
 		.order = { BLAME_OBJECT, BLAME_FUNCTION, BLAME_CLASS },
+		.norder = 3,
 	},
 };
 
@@ -409,9 +427,16 @@ static bool add_waits(struct blame *b, int side, const struct run *r, const stru
 void blame_add(struct blame b[BLAME_SUBJECTS], int side, const struct run *r,
 	       const struct summary *s)
 {
+	static bool (*const add[])(struct blame *, int, const struct run *,
+				   const struct summary *) = {
+		[BLAME_WALL] = blame_add_phases,
+		[BLAME_CPU] = add_code,
+		[BLAME_TIME] = add_waits,
+	};
+
 	for (int i = 0; i < BLAME_SUBJECTS; i++) {
 		b[i].subject = (enum blame_subject)i;
-		if (!r || !(i == BLAME_CPU ? add_code : add_waits)(&b[i], side, r, s))
+		if (!r || !add[i](&b[i], side, r, s))
 			b[i].without[side]++;
 	}
 }

@@ -2,7 +2,8 @@
 /*
  * blame.h - where the difference of two groups of runs lies. In CPU time: seconds a run of each
  * kind of code, function and command on both sides, from recordings with stacks. In the time of
- * threads: what they waited for, in which function, from recordings with waits.
+ * threads: what they waited for, in which function, from recordings with waits. In wall time: its
+ * phases, from recordings with spans or paired marks.
  *
  * The parts of a level add up to the whole difference: what no part has is in one named row. A part
  * is blamed when its interval, corrected for the number of parts of all levels, is on one side of
@@ -19,21 +20,29 @@ struct json;
 struct run;
 struct summary;
 
-enum blame_subject { BLAME_CPU, BLAME_TIME, BLAME_SUBJECTS };
+enum blame_subject { BLAME_WALL, BLAME_CPU, BLAME_TIME, BLAME_SUBJECTS };
 
-/* BLAME_CPU has no objects, BLAME_TIME no commands. */
-enum blame_level { BLAME_CLASS, BLAME_FUNCTION, BLAME_COMMAND, BLAME_OBJECT, BLAME_LEVELS };
+/* BLAME_CPU has no objects, BLAME_TIME no commands, BLAME_WALL has phases alone. */
+enum blame_level {
+	BLAME_CLASS,
+	BLAME_FUNCTION,
+	BLAME_COMMAND,
+	BLAME_OBJECT,
+	BLAME_PHASE,
+	BLAME_LEVELS
+};
 
 enum blame_kind {
-	BLAME_NAMED,  /* a class, a function, a command, what was waited for */
+	BLAME_NAMED,  /* a class, a function, a command, what was waited for, a phase */
 	BLAME_MODULE, /* functions of a program or library that may have been renamed or inlined */
 	BLAME_OTHERS, /* all that are too small for a row */
 	BLAME_SHORT,  /* processes too short to be sampled */
 	BLAME_UNSAMPLED, /* user time without samples */
 	BLAME_KERNEL,
-	BLAME_ON_CPU, /* BLAME_TIME: the threads did not wait */
-	BLAME_READY,  /* they were ready, but others had the cores */
-	BLAME_UNSEEN, /* they waited, and nothing is known of it */
+	BLAME_ON_CPU,  /* BLAME_TIME: the threads did not wait */
+	BLAME_READY,   /* they were ready, but others had the cores */
+	BLAME_UNSEEN,  /* they waited, and nothing is known of it */
+	BLAME_OUTSIDE, /* BLAME_WALL: no phase went on */
 	BLAME_KINDS
 };
 
@@ -64,7 +73,7 @@ struct blame_run {
 	double whole_s;   /* of CPU time what was sampled, if the exact time is not known */
 	bool exact;       /* whole_s is the kernel's */
 	double sampled_s; /* of it */
-	double period_s;  /* of a sample, or of a look */
+	double period_s;  /* of a sample, or of a look; INFINITY: nothing is sampled */
 	double period_ns; /* that was asked for; NAN: not known */
 	double after_s;   /* of CPU time, before which no process was sampled */
 };
@@ -100,17 +109,23 @@ void blame_free(struct blame *b);
 /* How a subject is spoken of. */
 struct blame_words {
 	const char *of, *whole;                                /* "CPU", "all CPU time" */
+	const char *title, *key;                               /* "CPU time"; in JSON: "blame" */
 	const char *nothing, *lacked, *option;                 /* "no code", "stacks", "--stacks" */
 	const char *head[BLAME_LEVELS], *others[BLAME_LEVELS]; /* NULL: it has no such level */
 	const char *alike;                                     /* no part differs for certain */
 	enum blame_level order[3]; /* that of the first level with a blamed part is told */
+	int norder;
 };
 extern const struct blame_words blame_words[BLAME_SUBJECTS];
 
-/* The code and the waits of a run. Without stacks, or waits, it is counted as one without; so is
- * NULL. */
+/* The code, the waits and the phases of a run. Without stacks, waits or phases, it is counted as
+ * one without; so is NULL. */
 void blame_add(struct blame b[BLAME_SUBJECTS], int side, const struct run *r,
 	       const struct summary *s);
+/* Of the wall time of a run: each moment belongs to the phase that began last on its thread, or, of
+ * marks, on its node; where there are several at a time, to each the same part of it. false: it has
+ * none. */
+bool blame_add_phases(struct blame *b, int side, const struct run *r, const struct summary *s);
 /* What that is made of: a run, its parts, its programs and libraries. Parts of one name add up. */
 void blame_add_run(struct blame *b, const struct blame_run *run);
 void blame_put(struct blame *b, enum blame_level level, enum blame_kind kind, const char *name,

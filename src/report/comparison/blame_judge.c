@@ -439,7 +439,7 @@ static double counting_of(const struct blame_run *r, const struct blame_part *p,
 {
 	double share = r->sampled_s > 0 ? fmin(1, fmax(0, seconds / r->sampled_s)) : 0;
 
-	if (p->level == BLAME_COMMAND || p->kind >= BLAME_SHORT)
+	if (p->level == BLAME_COMMAND || p->level == BLAME_PHASE || p->kind >= BLAME_SHORT)
 		return 0;
 	return seconds > 0 ? seconds * r->period_s * (1 - share) : 0;
 }

@@ -154,7 +154,7 @@ static void put_single(struct bytes *out, const struct blame *b)
 void blame_sentence(struct bytes *out, const struct blame *b)
 {
 	const struct blame_words *w = &blame_words[b->subject];
-	unsigned at = 0;
+	int at = 0;
 
 	if (!b->judged) {
 		bytes_put(out, b->refused.data, b->refused.len);
@@ -165,11 +165,11 @@ void blame_sentence(struct bytes *out, const struct blame *b)
 		bytes_printf(out, " [%.1f, %.1f]", blame_points(b, b->whole.low),
 			     blame_points(b, b->whole.high));
 	bytes_printf(out, " %s: ", w->of);
-	while (at < 3 && !any_blamed(b, w->order[at]))
+	while (at < w->norder && !any_blamed(b, w->order[at]))
 		at++;
 	if (isnan(b->whole.low))
 		put_single(out, b);
-	else if (at < 3)
+	else if (at < w->norder)
 		put_parts(out, b, w->order[at]);
 	else
 		bytes_puts(out, w->alike);
@@ -184,10 +184,11 @@ struct line {
 
 static struct line line_of(const struct blame_part *p)
 {
-	bool known = !isnan(p->result.low);
+	bool known = !isnan(p->result.low), counted = p->level != BLAME_PHASE;
 
-	return (struct line){ p->result.a, p->result.b, known ? p->result.low : p->counted_low,
-			      known ? p->result.high : p->counted_high, p->blamed };
+	return (struct line){ p->result.a, p->result.b,
+			      known || !counted ? p->result.low : p->counted_low,
+			      known || !counted ? p->result.high : p->counted_high, p->blamed };
 }
 
 /* Which parts of a level have a line: those that are blamed and the others that differ most. */
@@ -206,14 +207,14 @@ static void choose(const struct blame *b, enum blame_level level, bool all, bool
 	}
 }
 
-/* A level with one name tells nothing. */
+/* A level with one name tells nothing, where nothing else is beside it. */
 static bool is_shown(const struct blame *b, enum blame_level level)
 {
 	uint32_t named = 0;
 
 	for (uint32_t i = 0; i < b->nparts; i++)
 		named += b->part[i].level == level && b->part[i].kind <= BLAME_MODULE;
-	return named > (level == BLAME_FUNCTION ? 0 : 1);
+	return named > (level == BLAME_FUNCTION || level == BLAME_PHASE ? 0 : 1);
 }
 
 static void text_line(struct bytes *out, const struct blame *b, const struct line *l,
@@ -320,6 +321,8 @@ static void put_whole(struct bytes *out, const struct blame *b, put_line *put)
 
 static void put_legend(struct bytes *out, const struct blame *b)
 {
+	if (isnan(b->whole.low) && b->subject == BLAME_WALL)
+		return;
 	if (isnan(b->whole.low))
 		bytes_puts(out, "intervals of the parts: of the counting of samples alone\n");
 	else
@@ -365,7 +368,7 @@ void blame_markdown(struct bytes *out, const struct blame *b)
 
 void blame_html(struct bytes *out, const struct blame *b)
 {
-	for (int i = 0; i < 3 && b->judged; i++) {
+	for (int i = 0; i < blame_words[b->subject].norder && b->judged; i++) {
 		enum blame_level level = blame_words[b->subject].order[i];
 
 		if (!is_shown(b, level))
@@ -374,8 +377,7 @@ void blame_html(struct bytes *out, const struct blame *b)
 			     "<h2>%s by %s</h2><div class=\"panel\" tabindex=\"0\"><table><thead>"
 			     "<tr><th>Name<th class=\"n\">A<th class=\"n\">B<th class=\"n\">Points"
 			     "<th class=\"n\">Interval</thead><tbody>\n",
-			     b->subject == BLAME_CPU ? "CPU time" : "Time of threads",
-			     blame_words[b->subject].head[level]);
+			     blame_words[b->subject].title, blame_words[b->subject].head[level]);
 		put_level(out, b, level, false, html_line);
 		put_whole(out, b, html_line);
 		bytes_puts(out, "</tbody></table></div>\n");
@@ -389,7 +391,7 @@ static const char *const kinds[] = {
 	[BLAME_OTHERS] = "others",         [BLAME_SHORT] = "too short to be sampled",
 	[BLAME_UNSAMPLED] = "not sampled", [BLAME_KERNEL] = "kernel",
 	[BLAME_ON_CPU] = "on a CPU",       [BLAME_READY] = "ready",
-	[BLAME_UNSEEN] = "unseen",
+	[BLAME_UNSEEN] = "unseen",         [BLAME_OUTSIDE] = "outside of phases",
 };
 _Static_assert(sizeof kinds / sizeof kinds[0] == BLAME_KINDS, "a name each");
 
@@ -434,7 +436,8 @@ static void put_difference(struct json *j, const struct blame *b, const struct c
 
 static void json_part(struct json *j, const struct blame *b, const struct blame_part *p)
 {
-	bool sampled = p->level != BLAME_COMMAND && p->kind < BLAME_SHORT;
+	bool sampled =
+		p->level != BLAME_COMMAND && p->level != BLAME_PHASE && p->kind < BLAME_SHORT;
 	struct bytes words = { 0 };
 
 	json_object(j);

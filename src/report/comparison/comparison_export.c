@@ -150,10 +150,10 @@ void comparison_json(struct bytes *b, const struct comparison *x)
 		json_object_end(&j);
 	}
 	json_array_end(&j);
-	json_key(&j, "blame");
-	blame_json(&j, &x->blame[BLAME_CPU]);
-	json_key(&j, "blame_time");
-	blame_json(&j, &x->blame[BLAME_TIME]);
+	for (int i = 0; i < BLAME_SUBJECTS; i++) {
+		json_key(&j, blame_words[i].key);
+		blame_json(&j, &x->blame[i]);
+	}
 	json_object_end(&j);
 	bytes_puts(b, "\n");
 	b->failed |= sentence.failed || advice.failed;

@@ -155,8 +155,8 @@ static void put_parts(struct explain_finding *f, const struct blame *b)
 		taken[at] = true;
 		number = explain_number(f, most->name, UNIT_SECONDS, most->result.difference,
 					"compare:/%s/%s/%u/difference_seconds",
-					b->subject == BLAME_CPU ? "blame" : "blame_time",
-					blame_level_names[level], place);
+					blame_words[b->subject].key, blame_level_names[level],
+					place);
 		if (!number)
 			return;
 		number->low = most->result.low;
@@ -166,14 +166,20 @@ static void put_parts(struct explain_finding *f, const struct blame *b)
 
 static void add_blame(struct explain *x, const struct blame *b)
 {
+	static const char *const topics[] = {
+		[BLAME_WALL] = "phases",
+		[BLAME_CPU] = "blame",
+		[BLAME_TIME] = "waits",
+	};
 	bool of_code = b->subject == BLAME_CPU, certain = false;
 	struct explain_finding *f;
 	struct bytes sentence = { 0 };
 
-	/* Waits are not recorded unless they are asked for. */
+	/* Waits are not recorded unless they are asked for, and most jobs have no phases. */
 	if (!of_code && blame_is_empty(b))
 		return;
-	f = explain_add(x, of_code ? EXPLAIN_WHERE : EXPLAIN_WAIT, of_code ? "blame" : "waits");
+	f = explain_add(x, b->subject == BLAME_TIME ? EXPLAIN_WAIT : EXPLAIN_WHERE,
+			topics[b->subject]);
 	if (!f)
 		return;
 	for (uint32_t i = 0; i < b->nparts; i++)
