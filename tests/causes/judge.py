@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How good verdicts are: runs jobs whose true cause is known (cases.py) under Sonde, reads what a user reads, and scores each.
 
-    judge.py [--half open|kept|fresh|unseen|second|third|apart|fourth|aside|fifth|reserve|sixth|beside|seventh|withheld|eighth|spared|all] [--seed N] [--busy] [--only NAME,...] [--jobs N] [--json FILE] [--read FILE]
+    judge.py [--half open|kept|fresh|unseen|second|third|apart|fourth|aside|fifth|reserve|sixth|beside|seventh|withheld|eighth|spared|ninth|reserved|all] [--seed N] [--busy] [--only NAME,...] [--jobs N] [--json FILE] [--read FILE]
     judge.py --markdown LABEL=FILE.json...     a document of earlier results
-    (those of kept.py, second.py, third.py, fourth.py, fifth.py, sixth.py, seventh.py and eighth.py are run only where they are asked for: all means the others)
+    (those of kept.py, second.py, third.py, fourth.py, fifth.py, sixth.py, seventh.py, eighth.py and ninth.py are run only where they are asked for: all means the others)
 
 first   the first verdict names the true cause (of a mixture: both causes are named, and first)
 later   it is named after something else that is true, or only half of a mixture is named
@@ -36,6 +36,7 @@ from fifth import FIFTH
 from fourth import FOURTH
 from fresh import FRESH
 from kept import UNSEEN
+from ninth import NINTH
 from second import SECOND
 from seventh import SEVENTH
 from sixth import SIXTH
@@ -265,7 +266,7 @@ def run_case(case, seed, busy):
         score = "void" if held is not None and held < 0.2 * wall else score_of(case, verdicts, others)
         return {"name": case.name, "half": case.half, "kind": case.kind, "cause": case.cause, "command": shlex.join(job).replace(f"{BIN}/", "").replace(work, "."),
                 "wall": round(wall, 1), "others": round(others, 2), "score": score, "verdicts": [f"{label}: {said}" for label, said in verdicts],
-                "read": text.replace(work, ".")}
+                "truth": getattr(case, "truth", ""), "falsely": getattr(case, "falsely", ""), "read": text.replace(work, ".")}
 
 
 # Reading and scoring.
@@ -347,6 +348,7 @@ def read_document(results):
     for r in sorted(results, key=lambda r: ((*SCORES, "void").index(r["score"]), r["name"])):
         out += [f"## {r['score']}: {r['name']}", "", f"True cause: {r['cause']}. Ran {r['wall']} s; others used {100 * r['others']:.0f} % of the machine.", "",
                 "    " + r["command"], ""] + [f"    > {v}" for v in r["verdicts"]] + [""]
+        out += [line for key, words in (("truth", "Truth"), ("falsely", "False would be")) if r.get(key) for line in (f"{words}: {r[key]}", "")]
     return "\n".join(out)
 
 
@@ -359,7 +361,7 @@ def summary_document(labelled):
            "The unseen ones (`kept.py`, `second.py`) were written by two who had read neither the rules nor what Sonde prints, and were judged once, before",
            "any rule was mended for them. The third set (`third.py`) was written from causes by the one who then mended rules, before reading them; half of it was",
            "judged once, after the rules were mended for the other half; so it was with the fourth to the seventh (`fourth.py`, `fifth.py`, `sixth.py`, `seventh.py`). The eighth (`eighth.py`)",
-           "is by another who had not read the rules; both halves were judged before any rule was mended for it. `make causes` runs the jobs, and `tests/causes/judge.py --markdown` makes this document.", "",
+           "is by another who had not read the rules; both halves were judged before any rule was mended for it. The ninth (`ninth.py`) is by one who had not read them either. `make causes` runs the jobs, and `tests/causes/judge.py --markdown` makes this document.", "",
            "- first: the first verdict names the true cause (of a mixture: both); of a healthy job: nothing is blamed",
            "- later: it is named after something else that is true, or only half of a mixture is",
            "- silent: it is not named, and nothing wrong is said",
@@ -385,7 +387,8 @@ def summary_document(labelled):
                             ("fifth", "fifth set, first half"), ("reserve", "fifth set, second half, kept apart"),
                             ("sixth", "sixth set, first half"), ("beside", "sixth set, second half, kept apart"),
                             ("seventh", "seventh set, first half"), ("withheld", "seventh set, second half, kept apart"),
-                            ("eighth", "eighth set, first half"), ("spared", "eighth set, second half, kept apart")):
+                            ("eighth", "eighth set, first half"), ("spared", "eighth set, second half, kept apart"),
+                            ("ninth", "ninth set, first half"), ("reserved", "ninth set, second half, kept apart")):
             some = [r for r in results if r["half"] == half and r["score"] in SCORES]
             if some:
                 c = counts(some)
@@ -404,7 +407,7 @@ def summary_document(labelled):
 
 def arguments():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--half", choices=("open", "kept", "fresh", "unseen", "second", "third", "apart", "fourth", "aside", "fifth", "reserve", "sixth", "beside", "seventh", "withheld", "eighth", "spared", "all"), default="open")
+    p.add_argument("--half", choices=("open", "kept", "fresh", "unseen", "second", "third", "apart", "fourth", "aside", "fifth", "reserve", "sixth", "beside", "seventh", "withheld", "eighth", "spared", "ninth", "reserved", "all"), default="open")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--busy", action="store_true", help="a busy loop for each core runs beside each job")
     p.add_argument("--only", help="names, separated by commas")
@@ -438,7 +441,7 @@ def main():
         print(summary_document(labelled), end="")
         return 0
     only = args.only.split(",") if args.only else None
-    chosen = [c for c in CASES + FRESH + UNSEEN + SECOND + THIRD + FOURTH + FIFTH + SIXTH + SEVENTH + EIGHTH
+    chosen = [c for c in CASES + FRESH + UNSEEN + SECOND + THIRD + FOURTH + FIFTH + SIXTH + SEVENTH + EIGHTH + NINTH
               if (c.name in only if only else args.half == c.half or args.half == "all" and c.half in ("open", "kept", "fresh"))]
     build_programs(chosen)
     with outside_load(int(args.busy)), concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
