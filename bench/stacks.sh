@@ -1,17 +1,22 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# CPU time by code: how right the shares are, how many stacks are whole, what it costs, what it takes in the recording. Two hours;
-# SHORT=1: more than ten minutes, with fewer runs and the long run of one minute instead of ten; QUICK=1: minutes, too few processes are long.
+# CPU time by code: how right the shares are, how many stacks are whole, what it costs, what it takes in the recording. An hour and a half; SHORT=1:
+# less than ten minutes on a quiet machine, with fewer runs and the long run of 40 s instead of ten minutes; QUICK=1: two minutes, rough.
 #
-# The program's parts are measured by its own clock in the same run; it is compiled without frame pointers. Cost is CPU time of the recorder, the
-# helper and the job, with stacks (by default, of long processes; and --stacks=99, of all) and without, in alternation, with the 95 % interval, since
-# what else runs disturbs: bars are for its lower end. The part of recorder and helper is also told by itself, from the recordings.
-# "perf record -g --call-graph dwarf", where it is installed, is beside them: its own CPU time, and the job's. Bytes are those of the recording, less one of the same program without stacks.
+# The program's parts are measured by its own clock in the same run; it is compiled without frame pointers. A share of 40 % of n samples has an error of
+# 0.98 / sqrt(n) at 95 %, and the worst of 100 such (five parts, 20 runs) one of 1.7 / sqrt(n): 2 points need 7,400 samples. So the bar is for runs at 499
+# samples a second of CPU time; the error of all runs together shows whether there is a bias, and stands beside what chance allows.
+#
+# Cost is CPU time of recorder and helper and what the job takes more, with stacks (by default, of long processes; and --stacks=99, of all), less the same without. One busy
+# core: a program sums the time that is missing between two readings of its clock (bench/gaps.c); what a sample takes from it is there, and runs
+# alternate. A build: three recordings live at the same time, and their builds take turns. Busy processes have a fixed amount of work, and runs alternate. Intervals
+# are of 95 %, of pairs; since what else runs disturbs, bars are for their lower end. "perf record -g --call-graph dwarf" and py-spy, where they
+# are installed or can be, are beside them. Bytes are those of the recording, less one of the same program without stacks.
 set -eu
 BUILD=${BUILD:-build}
-RUNS=${RUNS:-20} SECONDS_OF_CPU=${SECONDS_OF_CPU:-20} LONG_RUN=${LONG_RUN:-600} COST_RUNS=${COST_RUNS:-6} TURNS=${TURNS:-400}
-[ -z "${SHORT:-}" ] || RUNS=5 SECONDS_OF_CPU=8 LONG_RUN=60 COST_RUNS=1 TURNS=400
-[ -z "${QUICK:-}" ] || RUNS=2 SECONDS_OF_CPU=5 LONG_RUN=15 COST_RUNS=2 TURNS=60
+RUNS=${RUNS:-20} SECONDS_OF_CPU=${SECONDS_OF_CPU:-20} LONG_RUN=${LONG_RUN:-600} PAIRS=${PAIRS:-6} GAPS=${GAPS:-30} GAP_SECONDS=10 TURNS=60 EACH=600000000
+[ -z "${SHORT:-}" ] || RUNS=5 SECONDS_OF_CPU=13 LONG_RUN=40 PAIRS=1 GAPS=5 GAP_SECONDS=5 TURNS=20 EACH=300000000
+[ -z "${QUICK:-}" ] || RUNS=2 SECONDS_OF_CPU=5 LONG_RUN=15 PAIRS=1 GAPS=3 GAP_SECONDS=2 TURNS=6 EACH=50000000
 # shellcheck source=bench/bar.sh
 . bench/bar.sh
 export PYTHONPATH=$PWD/tests PYTHONDONTWRITEBYTECODE=1
@@ -27,22 +32,15 @@ record() { # NAME OPTIONS... -- CMD...
 	"$BUILD/sonde" run --quiet -o "$scratch/$name" "$@"
 }
 
-# Largest difference between a part's share and its own clock, in points; the part of the stacks that reach their outermost frame.
+# Of each run: each part's share and that by its own clock; then the part of the stacks that reach their outermost frame, and the samples.
 for _ in $(seq "$RUNS"); do
-	record shares --stacks -- "$parts" "$SECONDS_OF_CPU" >"$scratch/parts"
-	python3 - "$scratch" <<-'END'
-		import sys
-		from stacks import Stacks
-		found = Stacks(sys.argv[1] + "/shares")
-		parts = {name: float(v) for name, v in map(str.split, open(sys.argv[1] + "/parts"))}
-		total = sum(parts.values())
-		whole = sum(n for name, n in found.ends().items() if not name.startswith("("))
-		print(max(abs(found.share(name) - v / total) for name, v in parts.items()) * 100, 100 * whole / max(1, found.total()))
-	END
-done >"$scratch/shares.txt"
-bar 'largest error of a share, median of the runs' "$(cut -d ' ' -f 1 "$scratch/shares.txt" | median)" points '<=' 2
-figure 'largest error of a share, worst run' "$(cut -d ' ' -f 1 "$scratch/shares.txt" | sort -g | tail -n 1)" points
-bar 'stacks that are whole, worst run' "$(cut -d ' ' -f 2 "$scratch/shares.txt" | sort -g | head -n 1)" % '>=' 98
+	record shares --stacks=499 -- "$parts" "$SECONDS_OF_CPU" >"$scratch/parts"
+	python3 bench/stacks_shares.py of "$scratch/shares" <"$scratch/parts" >>"$scratch/shares.txt"
+done
+read -r error of_error whole bias of_bias samples < <(python3 bench/stacks_shares.py sum <"$scratch/shares.txt")
+bar "largest error of a share, $RUNS runs of $samples samples (chance allows $of_error)" "$error" points '<=' 2
+figure "largest error of a share, all runs together (chance allows $of_bias)" "$bias" points
+bar 'stacks that are whole, worst run' "$whole" % '>=' 98
 
 # ---- what it costs ----
 
@@ -73,78 +71,117 @@ more() { # WITHOUT WITH
 	paste "$1" "$2" | awk '{ print 100 * ($2 - $1) / $1 }' | python3 bench/estimate.py
 }
 
-# The work is the same each time: without a clock of its own it would end after the same CPU time.
-cost() { # WHAT OPTIONS BAR CMD...
-	local what=$1 limit=$3 mid low high own i
-	local -A option=([with]=$2 [without]=--stacks=off)
-	shift 3
-	rm -f "$scratch"/{with,without,perf}.txt "$scratch"/{with,without}_own.txt
-	for i in $(seq "$COST_RUNS"); do
-		for which in $([ $((i % 2)) = 0 ] && echo with without || echo without with); do
-			rm -rf "${scratch:?}/$which"
-			cpu_of "$BUILD/sonde" run --quiet "${option[$which]}" -o "$scratch/$which" -- "$@" >>"$scratch/$which.txt"
-			own_of "$scratch/$which" >>"$scratch/${which}_own.txt"
+# What recorder and helper took more than without stacks, in percent of the job's CPU time.
+own_more() { # WITHOUT WITH SECONDS_OF_THE_JOB
+	awk -v a="$(own_of "$1")" -v b="$(own_of "$2")" -v job="$3" 'BEGIN { printf "%.3f", 100 * (b - a) / job }'
+}
+
+# An estimate with its interval of what the job took more, and its own part: the figure, and the bar for both.
+both() { # WHAT OWN MID LOW HIGH BAR
+	figure "$1: recorder and helper" "$2" %
+	figure "$1: the job's extra CPU" "$3 ($4 to $5)" %
+	[ -z "$6" ] || bar "$1: both, lower end of the interval" "$(awk "BEGIN { printf \"%.2f\", $2 + ($4 > 0 ? $4 : 0) }")" % '<=' "$6"
+}
+
+# A busy core, in alternation. The job's part: how much more time is in gaps.
+gaps_of() { # WHICH
+	awk '{ print 100 * $1 / $2 }' "$scratch/$1.gaps"
+}
+gaps_more() { # WHICH
+	paste <(gaps_of off) <(gaps_of "$1") | awk '{ print $2 - $1 }' | python3 bench/estimate.py
+}
+own_in_gaps() { # WHICH
+	paste "$scratch"/{off,"$1"}.own "$scratch/off.gaps" | awk '{ print 100 * ($2 - $1) / $4 }' | median
+}
+gaps=$BUILD/bench/gaps
+for _ in $(seq "$GAPS"); do
+	for which in off long 99; do
+		record gaps --stacks=$which -- "$gaps" "$GAP_SECONDS" >>"$scratch/$which.gaps"
+		own_of "$scratch/gaps" >>"$scratch/$which.own"
+	done
+	! command -v perf >/dev/null || {
+		cpu_of sh -c "perf record -q -F 99 -e cpu-clock:u -g --call-graph dwarf -o $scratch/perf.data -- $gaps $GAP_SECONDS >>$scratch/perf.gaps" >>"$scratch/perf.own"
+	}
+done
+# shellcheck disable=SC2046
+both 'one busy core, by default' "$(own_in_gaps long)" $(gaps_more long) 0.5
+# shellcheck disable=SC2046
+both 'one busy core, --stacks=99' "$(own_in_gaps 99)" $(gaps_more 99) 0.5
+if [ -e "$scratch/perf.gaps" ]; then
+	figure 'one busy core, perf record with DWARF stacks: its own CPU' "$(paste "$scratch/perf.own" "$scratch/perf.gaps" | awk '{ print 100 * ($1 - $5) / $3 }' | median)" %
+	figure "one busy core, perf record with DWARF stacks: the job's extra CPU" "$(gaps_more perf | awk '{ print $1 " (" $2 " to " $3 ")" }')" %
+fi
+
+# Python, and py-spy beside it.
+python3 -m venv "$scratch/venv" && "$scratch/venv/bin/pip" install --quiet --disable-pip-version-check py-spy==0.4.3 || echo 'py-spy cannot be installed: it is left out'
+pythons() { # SECONDS
+	cat >"$scratch/busy.py" <<-'END'
+		import sys, time
+		def work(n):
+		    return sum(i * i for i in range(n))
+		while time.process_time() < float(sys.argv[1]):
+		    work(20000)
+	END
+	for which in off 99; do
+		record python-$which --stacks=$which -- python3 "$scratch/busy.py" "$1"
+	done
+	figure 'a busy Python, --stacks=99: recorder and helper' "$(own_more "$scratch"/python-{off,99} "$1")" %
+	figure 'a busy Python, --stacks=99: samples' "$(python3 -c 'import sys; from stacks import Stacks; print(Stacks(sys.argv[1]).total())' "$scratch/python-99")" ''
+	[ -x "$scratch/venv/bin/py-spy" ] || return 0
+	figure 'a busy Python, py-spy record -r 99: its own CPU' "$(cpu_of "$scratch/venv/bin/py-spy" record -r 99 -f raw -o "$scratch/spied" -- python3 "$scratch/busy.py" "$1" | awk -v job="$1" '{ print 100 * ($1 - job) / job }')" %
+	figure 'a busy Python, py-spy record -r 99: samples' "$(awk '{ n += $NF } END { print n + 0 }' "$scratch/spied")" ''
+}
+pythons $((GAP_SECONDS * 2))
+
+# Processes with a fixed amount of work each.
+pairs() { # WHAT BAR CMD...
+	local what=$1 limit=$2 which mid low high
+	shift 2
+	for _ in $(seq "$PAIRS"); do
+		for which in off long 99; do
+			rm -rf "${scratch:?}/pair"
+			cpu_of "$BUILD/sonde" run --quiet --stacks=$which -o "$scratch/pair" -- "$@" >>"$scratch/$which.pairs"
+			own_of "$scratch/pair" >>"$scratch/$which.pairs_own"
 		done
-		[ -z "$limit" ] || [ "${option[with]}" = --stacks=long ] || ! command -v perf >/dev/null || {
-			rm -f "$scratch/perf.data"
-			cpu_of perf record -q -F 99 -e cpu-clock:u -g --call-graph dwarf -o "$scratch/perf.data" -- "$@" >>"$scratch/perf.txt"
-		}
 	done
-	read -r mid low high < <(more "$scratch/without.txt" "$scratch/with.txt")
-	own=$(paste "$scratch"/{without_own,with_own,without}.txt | awk '{ print 100 * ($2 - $1) / $3 }' | median)
-	figure "$what: recorder and helper" "$own" %
-	[ -z "$limit" ] || bar "$what: recorder and helper alone" "$own" % '<=' "$limit"
-	figure "$what: recorder, helper and the job's extra CPU" "$mid ($low to $high)" %
-	# One pair has no interval.
-	[ -z "$limit" ] || [ "$COST_RUNS" -lt 3 ] || bar "$what: the same, lower end of the interval" "$low" % '<=' "$limit"
-	[ ! -e "$scratch/perf.txt" ] || figure "$what: perf record with DWARF stacks, on top of sonde's without" "$(more "$scratch/without.txt" "$scratch/perf.txt" | cut -d ' ' -f 1)" %
-}
-
-# One busy core exactly: two recorded jobs, of which one has stacks, live at the same time and take turns, as in bench/slowdown.sh; the CPU time of
-# recorders and helper is added.
-turns() { # WHAT OPTIONS BAR
-	local what=$1 amount=1 first mid low high rest own
-	rm -rf "${scratch:?}"/{a,b,with,without}
-	mkfifo "$scratch/a" "$scratch/b"
-	while [ "$(echo >"$scratch/a" & timeout 60 "$BUILD/bench/slowdown" triad $amount 1 "$scratch/a" "$scratch/b" | awk '{ print int($1 / 1e6) }')" -lt 20 ]; do
-		amount=$((amount * 2))
+	for which in long 99; do
+		read -r mid low high < <(more "$scratch/off.pairs" "$scratch/$which.pairs")
+		figure "$what, --stacks=$which: recorder, helper and the job's extra CPU" "$mid ($low to $high)" %
+		bar "$what, --stacks=$which: recorder and helper alone" "$(paste "$scratch"/{off,$which}.pairs_own "$scratch/off.pairs" | awk '{ print 100 * ($2 - $1) / $3 }' | median)" % '<=' "$limit"
+		# One pair has no interval.
+		[ "$PAIRS" -lt 3 ] || bar "$what, --stacks=$which: all of it, lower end of the interval" "$low" % '<=' "$limit"
 	done
-	rm -f "$scratch/a" "$scratch/b"
-	mkfifo "$scratch/a" "$scratch/b"
-	"$BUILD/sonde" run -q "$2" -o "$scratch/with" -- "$BUILD/bench/slowdown" triad $amount "$TURNS" "$scratch/a" "$scratch/b" begins >"$scratch/turns_with" &
-	local recorded=$!
-	"$BUILD/sonde" run -q --stacks=off -o "$scratch/without" -- "$BUILD/bench/slowdown" triad $amount "$TURNS" "$scratch/b" "$scratch/a" >"$scratch/turns_without" &
-	echo >"$scratch/a"
-	wait $! && wait $recorded || exit 2
-	# shellcheck disable=SC2034
-	read -r first mid low high rest < <(python3 bench/slowdown_of.py "$scratch/turns_without" "$scratch/turns_with")
-	own=$(awk -v a="$(own_of "$scratch/with")" -v b="$(own_of "$scratch/without")" '{ sum += $1 } END { printf "%.3f", 100 * (a - b) / (sum / 1e9) }' "$scratch/turns_without")
-	figure "$what: recorder and helper" "$own" %
-	figure "$what: the job's extra CPU" "$mid ($low to $high)" %
-	bar "$what: both, lower end of the interval" "$(awk "BEGIN { printf \"%.2f\", $own + ($low > 0 ? $low : 0) }")" % '<=' "$3"
 }
-
-turns 'one busy core, by default' --stacks=long 0.5
-turns 'one busy core, --stacks' --stacks=99 0.5
 gcc -O2 -w -o "$scratch/loop" -x c - <<<'#include <stdlib.h>
 int main(int c, char **v) { volatile double x = 1; for (long i = 0, n = atol(v[1]); i < n; i++) x = x * 1.0000001 + 0.1; return 0; }'
-each=600000000 # 2 s
-[ -z "${QUICK:-}" ] || each=50000000
-busy="for i in \$(seq 100); do $scratch/loop $each & done; wait"
-cost '100 busy processes, by default' --stacks=long 0.5 sh -c "$busy"
-cost '100 busy processes, --stacks' --stacks=99 0.5 sh -c "$busy"
-# A build: a driver, a compiler and an assembler for each of a thousand small files.
-files=1000
-[ -z "${QUICK:-}" ] || files=100
+pairs '100 busy processes' 0.5 sh -c "for i in \$(seq 100); do $scratch/loop $EACH & done; wait"
+
+# The same command many times, in three recordings that take turns.
+turns() { # WHAT BAR CMD
+	local what=$1 limit=$2 which at=0 job arm=()
+	rm -rf "$scratch"/turn*
+	mkfifo "$scratch"/turn{0,1,2}
+	exec 7<>"$scratch/turn0" 8<>"$scratch/turn1" 9<>"$scratch/turn2" # whoever comes later finds them open
+	for which in off long 99; do
+		"$BUILD/sonde" run -q --stacks=$which -o "$scratch/turns-$which" -- python3 bench/by_turns.py "$TURNS" "$scratch/turn$at" "$scratch/turn$(((at + 1) % 3))" "$3" >"$scratch/$which.turns" &
+		arm+=($!)
+		at=$((at + 1))
+	done
+	printf x >&7
+	wait "${arm[@]}"
+	exec 7>&- 8>&- 9>&-
+	job=$(awk '{ sum += $1 } END { print sum }' "$scratch/off.turns")
+	for which in long 99; do
+		# shellcheck disable=SC2046
+		both "$what, --stacks=$which" "$(own_more "$scratch"/turns-{off,$which} "$job")" $(more "$scratch"/{off,$which}.turns) "$limit"
+	done
+	rm -rf "$scratch"/turns-*
+}
+# A driver, a compiler and an assembler for each small file.
 printf '#include <stdio.h>\n#include <string.h>\nint f(int x) { char b[64]; snprintf(b, sizeof b, "%%d", x); return (int)strlen(b); }\n' >"$scratch/small.c"
-build="i=0; while [ \$i -lt $files ]; do i=\$((i+1)); gcc -O2 -c -o $scratch/small.o $scratch/small.c; done"
-cost "a build of $((3 * files)) processes, by default" --stacks=long 1 sh -c "$build"
-cost "a build of $((3 * files)) processes, --stacks" --stacks=99 1 sh -c "$build"
+turns "a build of $((TURNS * 150)) processes" 1 "for i in \$(seq 50); do gcc -O2 -c -o $scratch/small.o $scratch/small.c; done"
 # Processes that do nothing at all are nearly nothing but starts: what an inherited event adds to each.
-# shellcheck disable=SC2016
-nothing='i=0; while [ $i -lt 3000 ]; do i=$((i+1)); /bin/true; done'
-cost '3,000 processes that do nothing, by default' --stacks=long '' sh -c "$nothing"
-cost '3,000 processes that do nothing, --stacks' --stacks=99 '' sh -c "$nothing"
+turns "$((TURNS * 150)) processes that do nothing" '' "for i in \$(seq 150); do /bin/true; done"
 
 # Both at the same time: it is their sizes that are compared. The first writes the page at its end.
 record plain --stacks=off -- "$parts" "$LONG_RUN" >/dev/null &
@@ -176,7 +213,6 @@ if command -v perf >/dev/null; then
 	figure 'perf script of the same program' "$(milliseconds perf script -i "$scratch/perf.data")" ms
 fi
 
-# Processes of 7 ms: the part of their time that is in samples, 150 of them.
 # Processes of 7 ms, 150 of them: the parts of the account and the kernel's own total; what is sampled, or named as too short.
 for _ in $(seq "$RUNS"); do
 	record short --stacks -- "$kinds" short 0.007 150

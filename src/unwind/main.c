@@ -41,7 +41,8 @@ enum {
 	LAST_NAMES_MS = 350, /* and at the end */
 	HELD_MAX = 3,
 	WAIT_MS = 1000,
-	MAP_HEADER = 64, /* bytes of an MMAP2 record before its path */
+	FETCHED_PER_MS = 8192, /* bytes: a ring has room for three times what may come until then */
+	MAP_HEADER = 64,       /* bytes of an MMAP2 record before its path */
 	MEMORY_MAX = 1 << 30,
 	LEARN_AGAIN_S = 1,   /* what a process has where, if a stack leads elsewhere, */
 	LEARN_ALWAYS_S = 10, /* and if no record tells of it */
@@ -59,7 +60,8 @@ struct unwinder {
 	struct rounds *rounds; /* NULL: not in rounds */
 	struct interpreted *interpreted;
 	struct stack stack;
-	uint32_t held; /* answers in a row that waited for names */
+	uint32_t held;  /* answers in a row that waited for names */
+	uint64_t heads; /* of all rings together, when they were read last */
 };
 
 /* ---- one sample ---- */
@@ -335,6 +337,25 @@ static void answer(struct unwinder *u, uint32_t question, bool last)
 	atomic_store_explicit(&u->page->answered, question, memory_order_release);
 }
 
+/* A task that ends wakes whoever polls an event that it has inherited, for nothing (seen with Linux
+ * 6.18). So nobody does while records come: the clock says when to read them. */
+static bool is_fetching(struct unwinder *u)
+{
+	uint64_t before = u->heads;
+
+	u->heads = 0;
+	for (uint32_t i = 0; i < u->page->nrings; i++)
+		u->heads += __atomic_load_n(&u->ring[i].page->data_head, __ATOMIC_RELAXED);
+	return u->heads != before;
+}
+
+static int fetch_ms(const struct unwinder *u, int idle)
+{
+	int ms = (int)(u->page->ring_bytes / FETCHED_PER_MS);
+
+	return idle < ms ? idle : ms;
+}
+
 /* What wakes it besides the socket; *n: how many that is. */
 static void wait_for(const struct unwinder *u, struct pollfd *wait, uint32_t *n)
 {
@@ -372,17 +393,20 @@ static void serve(struct unwinder *u)
 	for (uint32_t i = 0; i < n; i++)
 		wait[1 + i] = (struct pollfd){ STACKS_RINGS + (int)i, POLLIN, 0 };
 	for (;;) {
+		bool fetching = is_fetching(u);
+		int idle = idle_ms(u);
 		uint32_t asked;
 
 		wait_for(u, wait + 1, &n);
-		if (poll(wait, 1 + n, idle_ms(u)) < 0)
+		if (poll(wait, fetching ? 1 : 1 + n, fetching ? fetch_ms(u, idle) : idle) < 0)
 			continue;
 		if (wait[0].revents & (POLLRDHUP | POLLHUP | POLLERR))
 			return;
 		if (wait[0].revents & POLLIN &&
 		    read(STACKS_SOCKET, questions, sizeof questions) <= 0)
 			return;
-		waited(u, wait + 1, n);
+		if (!fetching)
+			waited(u, wait + 1, n);
 		drain(u, false);
 		look_if_due(u);
 		asked = atomic_load_explicit(&u->page->asked, memory_order_acquire);

@@ -99,6 +99,7 @@ assert stacks[("solver", "main", "MPI_Allreduce", "memcpy")] == 1_000_000, stack
 assert stacks[("solver", "main", "void lib::solve<double>(double*, int)", "dot")] == 3_000_000, stacks
 with open("out/stacks.speedscope.json", encoding="utf-8") as f:
     scope = json.load(f)
+assert "void lib::solve<double>(double*, int)" in [frame["name"] for frame in scope["shared"]["frames"]], scope["shared"]
 for profile in scope["profiles"]:
     assert len(profile["samples"]) == len(profile["weights"]) and abs(sum(profile["weights"]) - profile["endValue"]) < 1e-6, profile
     assert all(0 <= frame < len(scope["shared"]["frames"]) for sample in profile["samples"] for frame in sample), profile

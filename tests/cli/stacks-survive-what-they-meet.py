@@ -111,6 +111,18 @@ print(f"stopped: {waited:.2f} s")
 assert "did not answer" in Stacks("stopped").metadata["stacks.note"]
 assert not os.path.exists(f"/proc/{stopped}") or "Z" in open(f"/proc/{stopped}/stat").read().rsplit(")", 1)[1][:3]
 
+# A process that ends does not wake it: the kernel would, for every event that the process has inherited.
+job = start("woken", "sh", "-c", "i=0; while [ $i -lt 1500 ]; do /bin/true; i=$((i+1)); done; touch stormed; sleep 1")
+began = time.monotonic()
+end = began + 60
+while not os.path.exists("stormed") and time.monotonic() < end:
+    time.sleep(0.05)
+status = pathlib.Path(f"/proc/{helper_of('woken')}/status").read_text()
+woken, by_clock = int(status.split("voluntary_ctxt_switches:")[1].split()[0]), 40 * (time.monotonic() - began)
+ended(job)
+print(f"woken: {woken} times while 1500 processes ended")
+assert woken < 300 + by_clock, (woken, by_clock)
+
 # Missing: everything else is recorded, and why there are no stacks.
 os.mkdir("nowhere")
 seen = record("missing", KINDS, "plain", "0.1", env={**os.environ, "SONDE_LIBEXEC": os.path.abspath("nowhere")})

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Where the machine refuses perf events there are no samples of code, and show, the page, JSON and doctor give the reason and what would help. Where
-# nobody asked for stacks none of them calls that a fault.
+# nobody asked for stacks the summary says nothing of it, and show --code, JSON and the page's foot do.
 . "$TOP/tests/lib.sh"
 need jq
 "$PROGRAMS/without" perf_event_open true || skip "seccomp filters are not permitted"
@@ -30,6 +30,19 @@ grep -A4 ' stacks: ' doctor.txt >of-stacks.txt
 contains of-stacks.txt "  forbidden    stacks: "
 contains of-stacks.txt "$FILTERED"
 
+"$PROGRAMS/without" perf_event_open "$SONDE" run -q -o default -- true || fail "run"
+"$SONDE" show --all default >all.txt
+! grep -n '^ *code ' all.txt || fail "the summary of a recording by default speaks of code"
+"$SONDE" show --code default >nothing.txt 2>code.txt
+contains code.txt "Not sampled: forbidden: $FILTERED"
+contains code.txt "An administrator can: allow the system call perf_event_open to the container"
+! grep -n "A process is sampled once" code.txt || fail "nothing is sampled"
+equal "JSON" "forbidden: $FILTERED" "$("$SONDE" show --code --json default | jq -r .missing.refused)"
+equal "findings" forbidden "$("$SONDE" show --json default | jq -r '.findings[] | select(.name == "stacks") | .state')"
+"$SONDE" report -o default-page default >/dev/null
+! grep -o 'No samples of code' default-page/report.html || fail "the page has a section of stacks that nobody asked for"
+contains default-page/report.html "<li>stacks: forbidden, $FILTERED"
+
 if unshare -rm true 2>/dev/null; then
 	echo 3 >three
 	unshare -rm sh -c 'mount --bind three /proc/sys/kernel/perf_event_paranoid && exec "$@"' sh \
@@ -39,8 +52,7 @@ fi
 
 "$SONDE" run -q -o unasked -- true
 "$SONDE" show --all unasked >all.txt
-grep -n '^code ' all.txt && fail "a recording without stacks speaks of code"
-equal "findings" "" "$("$SONDE" show --json unasked | jq -c '.findings[] | select(.name == "stacks")')"
+! grep -n '^ *code ' all.txt || fail "a short job speaks of code"
 "$SONDE" report -o unasked-page unasked >/dev/null
-grep -o 'stacks: [^<]*\|No samples of code' unasked-page/report.html && fail "the page speaks of stacks that nobody asked for"
+! grep -o 'No samples of code' unasked-page/report.html || fail "the page of a short job speaks of stacks"
 "$SONDE" doctor | grep -q ' stacks: ' || fail "doctor tries stacks"

@@ -34,8 +34,8 @@ subprocess.run([f"{PROGRAMS}/stacked_run", "rec"], check=True)
 subprocess.run([SONDE, "export", "--to", "pprof,speedscope", "-o", "www", "rec"], check=True)
 
 
-def pprof(*words):
-    return subprocess.run([GO, "tool", "pprof", *words, "www/stacks.pb.gz"], check=True, capture_output=True, text=True).stdout
+def pprof(*words, of="stacks"):
+    return subprocess.run([GO, "tool", "pprof", *words, f"www/{of}.pb.gz"], check=True, capture_output=True, text=True).stdout
 
 
 if GO:
@@ -48,6 +48,8 @@ if GO:
     assert "of 7s total" in solver and "6.50s, 92.86%" in solver, solver
     lines = pprof("-top", "-unit=s", "-lines")
     assert "solve.cc:41" in lines and "dot.h:7" in lines, lines
+    python = pprof("-top", "-unit=s", "-lines", of="python-stacks")
+    assert "of 2s total" in python and "75.00%         2s   100%  <listcomp> train.py:7" in python and "load data.py:3" in python, python
 else:
     skipped.append("go is not there: pprof was not tried")
 
@@ -66,20 +68,25 @@ if shutil.which("chromium") and os.path.exists(f"{VIEWERS}/fetched"):
     browser.open(f"{base}/speedscope/index.html#profileURL=/stacks.speedscope.json")
     text = browser.wait_for("document.title.startsWith('rec') && document.body.innerText")
     assert text and "solver (1/2)" in text, text
+    browser.open("about:blank")
+    browser.open(f"{base}/speedscope/index.html#profileURL=/python-stacks.speedscope.json")
+    text = browser.wait_for("document.title.startsWith('rec') && document.body.innerText")
+    assert text and "python3" in text, text
     if SHIPPED:
         os.symlink(SHIPPED[0], "www/perfetto")
         subprocess.run([SONDE, "trace", "rec", "-o", "www/rec.pftrace"], check=True, capture_output=True)
         browser.open("about:blank")
         browser.open(f"{base}/perfetto/index.html#!/?url={base}/rec.pftrace")
         assert browser.wait_for("document.title.startsWith('rec.pftrace')")
-        assert browser.wait_for(IN_PERFETTO.replace("SQL", COUNTS)) == [["700", "2", "5"]]
+        assert browser.wait_for(IN_PERFETTO.replace("SQL", COUNTS)) == [["740", "3", "7"]]
         assert browser.wait_for(IN_PERFETTO.replace("SQL", ERRORS)) == [["none"]]
         stacks = {}
         for leaf, n, name in browser.wait_for(IN_PERFETTO.replace("SQL", STACKS)):
             stacks.setdefault((leaf, n), []).append(name)
         found = sorted((int(n), path) for (_, n), path in stacks.items())
         assert [100, ["main", "MPI_Allreduce", "memcpy"]] in [list(x) for x in found], found
-        assert found[-1] == (300, ["main", "void lib::solve<double>(double*, int)", "dot"]) and len(found) == 5, found
+        assert found[-1] == (300, ["main", "void lib::solve<double>(double*, int)", "dot"]) and len(found) == 7, found
+        assert (30, ["<listcomp>"]) in found and (10, ["<listcomp>", "load"]) in found, found  # Python
     else:
         skipped.append("Perfetto's UI is not there: traces were not tried")
     browser.close()

@@ -422,7 +422,7 @@ void html_code(struct bytes *b, const struct page_source *p)
 	const struct code *code = p->summary->code;
 	struct page_kind part[PARTS];
 
-	if (!code)
+	if (!code || (!code->stacks && code->gaps.after_s > 0))
 		return;
 	bytes_puts(b, "<section aria-labelledby=\"h-code\">\n<h2 id=\"h-code\">Which code used the "
 		      "CPU</h2>\n");

@@ -33,7 +33,7 @@ extern const char *const account_colours[ACCOUNT_PARTS];
 /* A section of its own; nothing of a job whose wall time or cores are not known. */
 void html_account(struct bytes *b, const struct page_source *p);
 /* The code that used the CPU: a section of its own; a line where it was refused, nothing where it
- * was not asked for. */
+ * was not asked for: what was refused then is below, with all that could not be measured. */
 void html_code(struct bytes *b, const struct page_source *p);
 /* What threads waited for: likewise. */
 void html_waits(struct bytes *b, const struct page_source *p);

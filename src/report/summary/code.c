@@ -132,7 +132,7 @@ static void say_tasks(const struct code_gaps *g, struct bytes *out)
 
 static void say_after(const struct code_gaps *g, struct bytes *out)
 {
-	if (g->after_s > 0)
+	if (g->after_s > 0 && g->nrefused < g->nnodes)
 		bytes_printf(out,
 			     "A process is sampled once it has used %.3g s of CPU time; --stacks "
 			     "samples all of it, and more often.",
@@ -373,7 +373,7 @@ static int code_make(struct code **out, struct run *r, const struct summary *s, 
 
 bool code_says_something(const struct code *code)
 {
-	return !code->stacks || !(code->gaps.after_s > 0) || code->stacks->total > 0;
+	return !(code->gaps.after_s > 0) || (code->stacks && code->stacks->total > 0);
 }
 
 void code_free(struct code *code)

@@ -92,7 +92,9 @@ static int mappings_put(struct pprof *p, struct err *e)
 	return rc;
 }
 
-/* A function is one of a source file: each frame has its own, so that none is given another's. */
+/* A function is one of a source file: each frame has its own, so that none is given another's.
+ * Where both names are the same, pprof cuts what is in < >, as C++ has it, and so Python's
+ * <module>. */
 static int function_put(struct pprof *p, uint32_t frame, struct err *e)
 {
 	const struct run_frame *f = &p->d->stacks->run->frames[frame];
@@ -101,7 +103,8 @@ static int function_put(struct pprof *p, uint32_t frame, struct err *e)
 
 	protobuf_number(&p->message, FUNCTION_ID, frame + 1u);
 	protobuf_number(&p->message, FUNCTION_NAME, name);
-	protobuf_number(&p->message, FUNCTION_SYSTEM_NAME, name);
+	if (p->d->stacks->selection.kind != SAMPLE_PYTHON)
+		protobuf_number(&p->message, FUNCTION_SYSTEM_NAME, name);
 	protobuf_number(&p->message, FUNCTION_FILE, file);
 	protobuf_message(&p->out, PROFILE_FUNCTION, &p->message);
 	return flush(p, e);

@@ -7,6 +7,7 @@
 #include "sink/text.h"
 
 #include <math.h>
+#include <string.h>
 
 struct writing {
 	const struct profile_data *d;
@@ -32,10 +33,8 @@ static int put_frames(struct writing *w, struct err *e)
 	json_array(&w->json);
 	for (uint32_t i = 0; i < s->nfunctions && !rc; i++) {
 		json_object(&w->json);
-		json_put_text(&w->json, "name",
-			      s->selection.kind == SAMPLE_WAITS ? profile_name(&s->functions[i])
-								: s->functions[i].shown);
-		if (*s->functions[i].module)
+		json_put_text(&w->json, "name", profile_name(&s->functions[i]));
+		if (*s->functions[i].module && strcmp(s->functions[i].module, PYTHON_MODULE) != 0)
 			json_put_text(&w->json, "file", s->functions[i].module);
 		json_object_end(&w->json);
 		rc = flush(w, e);

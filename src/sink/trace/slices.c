@@ -399,6 +399,20 @@ int trace_phases(struct trace *t, struct err *e)
 /* When exactly each sample was taken is not recorded: those of a thread and a stack in an interval
  * are spread over it evenly. */
 
+/* Of Python they are of the same CPU time once more. */
+static bool is_cpu(const struct run_samples *x)
+{
+	return x->kind == SAMPLE_CPU || x->kind == SAMPLE_PYTHON;
+}
+
+static uint32_t samples_group(struct trace *t, const struct run_samples *x)
+{
+	if (!is_cpu(x))
+		return 0;
+	return x->kind == SAMPLE_PYTHON ? trace_python_group(t, x->node)
+					: trace_group(t, x->node, x->instance);
+}
+
 /* All samples are too many for a viewer: one in so many. */
 static int samples_step(struct run *r, double *step, struct err *e)
 {
@@ -409,7 +423,7 @@ static int samples_step(struct run *r, double *step, struct err *e)
 	while (!rc && (rc = r->next_samples(r, &x, e)) > 0) {
 		rc = 0;
 		for (uint32_t i = 0; i < x.n; i++)
-			all += x.kind == SAMPLE_CPU ? (double)x.items[i].weight : 0;
+			all += is_cpu(&x) ? (double)x.items[i].weight : 0;
 	}
 	*step = fmax(1, all / TRACE_SAMPLES_MAX);
 	return rc;
@@ -451,7 +465,7 @@ int trace_samples(struct trace *t, struct err *e)
 	if (!rc)
 		rc = r->rewind_samples(r);
 	while (!rc && (rc = r->next_samples(r, &x, e)) > 0) {
-		uint32_t group = x.kind == SAMPLE_CPU ? trace_group(t, x.node, x.instance) : 0;
+		uint32_t group = samples_group(t, &x);
 
 		rc = 0;
 		for (uint32_t i = 0; group && i < x.n && !rc; i++)

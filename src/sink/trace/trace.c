@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PHASES = 1 }; /* the domain that phases are of */
-enum { LOSSES = 1 }; /* the group of losses: node 0 has no other */
+enum { PHASES = 1, PYTHON = GROUPS_OF_NODE - 1 }; /* domains: of phases, of samples of Python */
+enum { LOSSES = 1 };                              /* the group of losses: node 0 has no other */
 
 static int no_memory(struct err *e)
 {
@@ -48,6 +48,7 @@ static void find_domains(struct trace *t)
 	const struct run *r = t->run;
 
 	t->domain[PHASES] = "phase";
+	t->domain[PYTHON] = "Python";
 	t->ndomains = PHASES + 1;
 	for (uint32_t i = 1; i < r->ninstances; i++) {
 		const char *domain = r->instances[i].domain;
@@ -57,7 +58,7 @@ static void find_domains(struct trace *t)
 			continue;
 		while (d < t->ndomains && strcmp(t->domain[d], domain) != 0)
 			d++;
-		if (d == GROUPS_OF_NODE)
+		if (d == PYTHON)
 			d--;
 		else if (d == t->ndomains)
 			t->domain[t->ndomains++] = domain;
@@ -232,6 +233,11 @@ uint32_t trace_group(struct trace *t, uint32_t node, uint32_t instance)
 uint32_t trace_phase_group(struct trace *t, uint32_t node)
 {
 	return group_of(t, node, PHASES);
+}
+
+uint32_t trace_python_group(struct trace *t, uint32_t node)
+{
+	return group_of(t, node, PYTHON);
 }
 
 uint32_t trace_loss_group(struct trace *t)

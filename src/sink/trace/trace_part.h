@@ -4,7 +4,7 @@
  * and the slices with their notes going into them.
  *
  * Private to sink/trace/. A node has GROUPS_OF_NODE groups: its own, and one for each domain of the
- * things on it; domains beyond that share the last.
+ * things on it; domains beyond that share one.
  */
 #ifndef SONDE_SINK_TRACE_TRACE_PART_H
 #define SONDE_SINK_TRACE_TRACE_PART_H
@@ -47,6 +47,8 @@ uint32_t trace_group(struct trace *t, uint32_t node, uint32_t instance);
 /* Of the whole run, before all others. */
 uint32_t trace_loss_group(struct trace *t);
 uint32_t trace_phase_group(struct trace *t, uint32_t node);
+/* Of samples of Python, so that its threads have two flame graphs, not one of both. */
+uint32_t trace_python_group(struct trace *t, uint32_t node);
 uint32_t trace_add_row(struct trace *t, uint32_t group, const char *name);
 /* An instance's name, with its process id if it has one. Returns out. */
 const char *trace_title(const struct trace *t, uint32_t instance, char *out, size_t size);

@@ -477,6 +477,7 @@ static int add_first(struct stacks *k, struct err *e)
 static int open_all(struct stacks *k, struct sample *s, struct err *e)
 {
 	const struct source_env *env = k->env;
+	char path[PATH_MAX];
 	int bad = open_events(k, e);
 
 	if (bad)
@@ -493,27 +494,17 @@ static int open_all(struct stacks *k, struct sample *s, struct err *e)
 		return explain(env, bad, e);
 	k->waiting = k->turns.after_ns > 0;
 	if (k->waiting)
-		return 0;
+		return helper_find("unwind", "libdw-dev", path, sizeof path, e);
 	bad = start_helper(k, e);
 	if (!bad)
 		declare(k, s);
 	return bad;
 }
 
-/* As it is by default: where it is not possible nobody is told so, since nobody asked. */
-static bool is_possible(const struct source_env *env)
-{
-	struct stacks_turns turns;
-	char path[PATH_MAX];
-	struct err e;
-
-	return !strcmp(env->proc.path, "/proc") &&
-	       !helper_find("unwind", NULL, path, sizeof path, &e) && !plan_rounds(&turns, env, &e);
-}
-
+/* Files of another machine are read without it, unless it is asked for. */
 static bool stacks_wanted(const struct source_env *env)
 {
-	return env->stacks_hz >= 0 && (!env->stacks_after_ns || is_possible(env));
+	return env->stacks_hz >= 0 && (!env->stacks_after_ns || !strcmp(env->proc.path, "/proc"));
 }
 
 static void stacks_close(void *state)
@@ -538,6 +529,8 @@ static int stacks_open(void *state, const struct source_env *env, struct sample 
 	bad = open_all(k, s, e);
 	if (bad)
 		stacks_close(k);
+	if (bad && env->stacks_after_ns) /* so that readers know that nobody asked */
+		sample_meta_int(s, "stacks.after_ns", env->stacks_after_ns);
 	return bad;
 }
 
