@@ -318,7 +318,7 @@ $(OWNPARTS): PROGRAMLIBS = $(LDLIBS)
 $(BUILD)/programs/known_parts $(BUILD)/programs/crowd $(BUILD)/programs/stack_kinds $(BUILD)/programs/wait_mix: CFLAGS += -O2 -fomit-frame-pointer
 $(BUILD)/programs/known_parts: PROGRAMLIBS = -lz
 $(BUILD)/programs/stack_kinds: PROGRAMLIBS = -ldl -pthread
-$(BUILD)/programs/crowd $(BUILD)/programs/stuck $(BUILD)/programs/wait_mix: PROGRAMLIBS = -pthread
+$(BUILD)/programs/crowd $(BUILD)/programs/odd_stack $(BUILD)/programs/stuck $(BUILD)/programs/wait_mix: PROGRAMLIBS = -pthread
 # And those that use the library as others do.
 $(BUILD)/programs/spanner: $(BUILD)/libsonde.a include/sonde_span.h
 $(BUILD)/programs/spanner: PROGRAMLIBS = $(LDLIBS) -pthread
