@@ -290,7 +290,7 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/libsonde-all.a
 	clang $(CPPFLAGS) $(CFLAGS) $(OPT_TESTS) -fsanitize=fuzzer $(LDFLAGS) -MMD -MP -MT $@ -o $@ $< $(BUILD)/libsonde-all.a -ljansson $(LDLIBS)
 
 # Of parts of the helper that reads the job's programs.
-UNWOUND := $(patsubst %,$(BUILD)/obj/unwind/%.o,blocked frame interpreted module names pids profile python python_code records sample space symbols watch watch_place work)
+UNWOUND := $(patsubst %,$(BUILD)/obj/unwind/%.o,blocked frame interpreted module names pids profile python python_code python_layout python_lock records sample space symbols watch watch_place work)
 UNWINDING := $(BUILD)/fuzz/fuzz_unwind $(BUILD)/fuzz/fuzz_blocked $(BUILD)/unit/test_unwind $(BUILD)/unit/test_blocked $(BUILD)/unit/test_python
 $(UNWINDING): $(UNWOUND)
 $(UNWINDING): private LDLIBS := $(UNWOUND) $(BUILD)/libsonde-all.a $(LDLIBS) $(unwind.needs:lib%=-l%) $(unwind.private)
@@ -318,7 +318,7 @@ $(OWNPARTS): PROGRAMLIBS = $(LDLIBS)
 $(BUILD)/programs/known_parts $(BUILD)/programs/crowd $(BUILD)/programs/stack_kinds $(BUILD)/programs/wait_mix: CFLAGS += -O2 -fomit-frame-pointer
 $(BUILD)/programs/known_parts: PROGRAMLIBS = -lz
 $(BUILD)/programs/stack_kinds: PROGRAMLIBS = -ldl -pthread
-$(BUILD)/programs/crowd $(BUILD)/programs/stuck $(BUILD)/programs/wait_mix: PROGRAMLIBS = -pthread
+$(BUILD)/programs/crowd $(BUILD)/programs/odd_stack $(BUILD)/programs/stuck $(BUILD)/programs/wait_mix: PROGRAMLIBS = -pthread
 # And those that use the library as others do.
 $(BUILD)/programs/spanner: $(BUILD)/libsonde.a include/sonde_span.h
 $(BUILD)/programs/spanner: PROGRAMLIBS = $(LDLIBS) -pthread

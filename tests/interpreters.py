@@ -6,7 +6,23 @@ import subprocess
 import sys
 
 
-def known(versions):
+# Whose frames Sonde reads (src/unwind/python_layouts.def).
+FRAMES = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
+
+
+def told(found, wanted=FRAMES):
+    """Prints which of these versions are here and which a test therefore leaves out."""
+    here = {version for version, _ in found}
+    missing = " ".join(version for version in wanted if version not in here)
+    print("tried with Python", " ".join(version for version in wanted if version in here) or "of no version", f"(not here: {missing})" if missing else "")
+
+
+def unqualified(version, function):
+    """The name that a function's code has: before 3.11 that is without its class."""
+    return function.rsplit(".", 1)[-1] if int(version.split(".")[1]) < 11 else function
+
+
+def known(versions=FRAMES):
     """The paths of those of these versions, by version and whether it is the system's: one of each."""
     found = {}
     places = sorted(glob.glob("/usr/bin/python3.[0-9]*") + glob.glob(sys.base_prefix + "/../*/bin/python3.[0-9]*")) + [sys.executable]

@@ -15,104 +15,11 @@ enum {
 	TABLE_MAX = 1 << 16,
 	CHARACTERS_MAX = 4 * PYTHON_TEXT,
 	OWNED_BY_C = 3, /* a frame that only stands for a call from C, 3.12 and later */
-	UNIT = 2,       /* bytes of an instruction */
-};
-
-static const struct python_layout layouts[] = {
-	{ .version = 0x30b,
-	  .interpreters = 40,
-	  .threads = 16,
-	  .next = 8,
-	  .native_id = 160,
-	  .frame = 56,
-	  .cframe_frame = 8,
-	  .by_cframe = true,
-	  .code = 32,
-	  .instruction = 56,
-	  .previous = 48,
-	  .owner = 69,
-	  .entry = 68,
-	  .gil = 360,
-	  .gil_holder = 8,
-	  .gil_locked = 16,
-	  .gil_size = 208,
-	  .name = 128,
-	  .file = 112,
-	  .first_line = 72,
-	  .lines = 136,
-	  .bytecode = 184,
-	  .bytes = 32,
-	  .size = 16,
-	  .ascii = 48,
-	  .compact = 72,
-	  .length = 16,
-	  .state = 32,
-	  .locals = 72,
-	  .nlocals = 76,
-	  .exceptions = 40 },
-	{ .version = 0x30c,
-	  .interpreters = 40,
-	  .threads = 72,
-	  .next = 8,
-	  .native_id = 144,
-	  .frame = 56,
-	  .cframe_frame = 0,
-	  .by_cframe = true,
-	  .code = 0,
-	  .instruction = 56,
-	  .previous = 8,
-	  .owner = 70,
-	  .gil_pointer = 384,
-	  .gil_holder = 8,
-	  .gil_locked = 16,
-	  .gil_size = 208,
-	  .name = 128,
-	  .file = 112,
-	  .first_line = 68,
-	  .lines = 136,
-	  .bytecode = 192,
-	  .bytes = 32,
-	  .size = 16,
-	  .ascii = 40,
-	  .compact = 56,
-	  .length = 16,
-	  .state = 32,
-	  .locals = 72,
-	  .nlocals = 72,
-	  .exceptions = 40 },
-	{ .version = 0x30d,
-	  .interpreters = 632,
-	  .threads = 7344,
-	  .next = 8,
-	  .native_id = 160,
-	  .frame = 72,
-	  .code = 0,
-	  .instruction = 56,
-	  .previous = 8,
-	  .owner = 70,
-	  .gil_pointer = 16,
-	  .gil_holder = 8,
-	  .gil_locked = 16,
-	  .gil_size = 208,
-	  .name = 128,
-	  .file = 112,
-	  .first_line = 68,
-	  .lines = 136,
-	  .bytecode = 200,
-	  .bytes = 32,
-	  .size = 16,
-	  .ascii = 40,
-	  .compact = 56,
-	  .length = 16,
-	  .state = 32,
-	  .locals = 72,
-	  .nlocals = 72,
-	  .exceptions = 40 },
 };
 
 /* ---- finding it ---- */
 
-/* Of a symbol of data; 0: there is none. */
+/* Of a symbol; 0: there is none. */
 static uint64_t symbol_in(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, const char *name)
 {
 	Elf_Data *data = elf_getdata(scn, NULL);
@@ -123,7 +30,8 @@ static uint64_t symbol_in(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, const cha
 		const char *called;
 
 		if (!gelf_getsym(data, (int)i, &sym) || sym.st_shndx == SHN_UNDEF ||
-		    GELF_ST_TYPE(sym.st_info) != STT_OBJECT)
+		    (GELF_ST_TYPE(sym.st_info) != STT_OBJECT &&
+		     GELF_ST_TYPE(sym.st_info) != STT_FUNC))
 			continue;
 		called = elf_strptr(elf, sh->sh_link, sym.st_name);
 		if (called && !strcmp(called, name))
@@ -170,25 +78,67 @@ struct place python_place(const struct python_frame *f)
 			       .line = f->line };
 }
 
-static uint64_t word(const struct python *p, uint64_t at)
+uint64_t python_word_at(const struct python *p, uint64_t at)
 {
 	uint64_t v;
 
 	return at && memory_read(p->pid, at, &v, sizeof v) ? v : 0;
 }
 
+/* By PY_VERSION_HEX. Before 3.11 no symbol has it, but each version has a function that the one
+ * before did not have. */
+static uint64_t version_of(const struct python *p, const struct module *m, uint64_t bias)
+{
+	static const struct {
+		const char *has;
+		uint64_t version;
+	} older[] = { { "Py_Is", 0x030a0000 },
+		      { "PyFrame_GetCode", 0x03090000 },
+		      { "PyCode_NewWithPosOnlyArgs", 0x03080000 } };
+	uint64_t at = symbol_of(m, "Py_Version");
+
+	if (at)
+		return python_word_at(p, at + bias) & UINT32_MAX;
+	for (size_t i = 0; i < sizeof older / sizeof older[0]; i++)
+		if (symbol_of(m, older[i].has))
+			return older[i].version;
+	return 0;
+}
+
 static void use(struct python *p, const struct module *m, const struct mapping *map)
 {
-	uint64_t runtime = symbol_of(m, "_PyRuntime"), version = symbol_of(m, "Py_Version"), here;
-	uint64_t number;
+	uint64_t runtime = symbol_of(m, "_PyRuntime"), here;
+	uint8_t raw[PYTHON_DESCRIBED];
 
-	if (!runtime || !version || !module_address(m, map->offset, &here))
+	if (!runtime || !module_address(m, map->offset, &here))
 		return;
-	number = word(p, version + map->start - here) >> 16;
-	for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++)
-		if (layouts[i].version == number)
-			p->layout = &layouts[i];
+	p->layout = python_layout_of(version_of(p, m, map->start - here));
 	p->runtime = runtime + map->start - here;
+	if (!p->layout || !memory_read(p->pid, p->runtime, raw, sizeof raw))
+		return;
+	p->own = *p->layout;
+	if (python_layout_described(&p->own, raw))
+		p->layout = &p->own;
+}
+
+/* Before 3.11 a thread has only what pthread_self() returns, and there glibc has the number. */
+pid_t python_tid(const struct python *p, uint64_t thread)
+{
+#ifdef __aarch64__
+	enum { NUMBER = 208 };
+#else
+	enum { NUMBER = 720 };
+#endif
+	const struct python_layout *l = p->layout;
+	uint64_t id;
+
+	if (l->native_id) {
+		id = python_word_at(p, thread + l->native_id);
+	} else {
+		id = python_word_at(p, thread + l->pthread);
+		id = id ? python_word_at(p, id + NUMBER) & UINT32_MAX : 0;
+	}
+	return id <= INT_MAX ? (pid_t)id : 0;
 }
 
 static void list_threads(struct python *p)
@@ -196,19 +146,17 @@ static void list_threads(struct python *p)
 	const struct python_layout *l = p->layout;
 	uint64_t at;
 
-	p->interpreter = word(p, p->runtime + l->interpreters);
-	at = word(p, p->interpreter + l->threads);
+	p->interpreter = python_word_at(p, p->runtime + l->interpreters);
+	at = python_word_at(p, p->interpreter + l->threads);
 	p->nthreads = 0;
-	for (uint64_t id; at && p->nthreads < PYTHON_THREADS; at = word(p, at + l->next)) {
+	for (; at && p->nthreads < PYTHON_THREADS; at = python_word_at(p, at + l->next)) {
 		struct python_thread *grown =
 			array_room(p->thread, p->nthreads, &p->threads_cap, sizeof *grown);
 
-		if (!grown)
+		if (!grown || python_word_at(p, at + l->interpreter) != p->interpreter)
 			return;
 		p->thread = grown;
-		id = word(p, at + l->native_id);
-		p->thread[p->nthreads++] =
-			(struct python_thread){ at, id <= INT_MAX ? (pid_t)id : 0 };
+		p->thread[p->nthreads++] = (struct python_thread){ at, python_tid(p, at) };
 	}
 }
 
@@ -281,7 +229,7 @@ static size_t put_utf8(char *out, uint32_t c)
 bool python_text(const struct python *p, uint64_t at, char out[PYTHON_TEXT])
 {
 	const struct python_layout *l = p->layout;
-	uint64_t length = word(p, at + l->length);
+	uint64_t length = python_word_at(p, at + l->length);
 	uint32_t state, kind, c;
 	uint8_t raw[CHARACTERS_MAX];
 	size_t n, len = 0;
@@ -305,78 +253,27 @@ bool python_text(const struct python *p, uint64_t at, char out[PYTHON_TEXT])
 	return true;
 }
 
-/* ---- lines ---- */
-
-struct table {
-	const uint8_t *at, *end;
-};
-
-static uint8_t next(struct table *t)
-{
-	return t->at < t->end ? *t->at++ : 0;
-}
-
-/* Six bits at a time, the least first; signed ones have their sign in the lowest bit. */
-static int64_t next_number(struct table *t, bool is_signed)
-{
-	uint64_t v = 0;
-	uint8_t b = 0x40;
-
-	for (unsigned shift = 0; b & 0x40 && shift < 36; shift += 6) {
-		b = next(t);
-		v |= (uint64_t)(b & 0x3f) << shift;
-	}
-	return !is_signed ? (int64_t)v : v & 1 ? -(int64_t)(v >> 1) : (int64_t)(v >> 1);
-}
-
-/* Objects/locations.md of CPython: an entry begins with a byte that has its highest bit set. */
-uint32_t python_line(const uint8_t *table, size_t n, uint32_t first, uint64_t at)
-{
-	enum { NONE = 15, LONG = 14, NO_COLUMN = 13, ONE_LINE = 10 };
-	struct table t = { table, table + n };
-	int64_t line = first;
-	uint64_t from = 0;
-
-	while (t.at < t.end) {
-		uint8_t head = next(&t);
-		unsigned code = head >> 3 & 15;
-		uint64_t length = ((uint64_t)(head & 7) + 1) * UNIT;
-
-		if (code == LONG || code == NO_COLUMN)
-			line += next_number(&t, true);
-		else if (code >= ONE_LINE && code < NO_COLUMN)
-			line += code - ONE_LINE;
-		while (t.at < t.end && !(*t.at & 0x80)) /* columns */
-			t.at++;
-		if (at < from + length)
-			return code == NONE || line <= 0 || line > INT_MAX ? 0 : (uint32_t)line;
-		from += length;
-	}
-	return 0;
-}
-
-static uint32_t line_of(const struct python *p, uint64_t code, uint64_t instruction)
+static uint32_t line_of(const struct python *p, uint64_t code, int64_t instruction)
 {
 	const struct python_layout *l = p->layout;
-	uint64_t table = word(p, code + l->lines), n = word(p, table + l->size);
-	uint64_t start = code + l->bytecode;
+	uint64_t table = python_word_at(p, code + l->lines), n = python_word_at(p, table + l->size);
 	uint8_t bytes[TABLE_MAX];
 	uint32_t first;
 
-	if (!table || !n || n > sizeof bytes || instruction < start ||
-	    !memory_read(p->pid, table + l->bytes, bytes, (size_t)n) ||
+	if (!table || n > sizeof bytes ||
+	    (n && !memory_read(p->pid, table + l->bytes, bytes, (size_t)n)) ||
 	    !memory_read(p->pid, code + l->first_line, &first, sizeof first))
 		return 0;
-	return python_line(bytes, (size_t)n, first, instruction - start);
+	return python_line_at(l, bytes, (size_t)n, first, instruction);
 }
 
 /* ---- frames ---- */
 
-static uint64_t innermost_of(const struct python *p, uint64_t thread)
+uint64_t python_innermost(const struct python *p, uint64_t thread)
 {
-	uint64_t at = word(p, thread + p->layout->frame);
+	uint64_t at = python_word_at(p, thread + p->layout->frame);
 
-	return p->layout->by_cframe ? word(p, at + p->layout->cframe_frame) : at;
+	return p->layout->by_cframe ? python_word_at(p, at + p->layout->cframe_frame) : at;
 }
 
 /* One that has ended since has left its place, or the list. */
@@ -384,10 +281,10 @@ static bool is_there(const struct python *p, uint64_t at, pid_t tid)
 {
 	enum { PREVIOUS = 0 };
 	const struct python_layout *l = p->layout;
-	uint64_t before = word(p, at + PREVIOUS);
+	uint64_t before = python_word_at(p, at + PREVIOUS);
 
-	return word(p, at + l->native_id) == (uint64_t)tid &&
-	       word(p, before ? before + l->next : p->interpreter + l->threads) == at;
+	return python_tid(p, at) == tid &&
+	       python_word_at(p, before ? before + l->next : p->interpreter + l->threads) == at;
 }
 
 static uint64_t thread_of(const struct python *p, pid_t tid)
@@ -398,29 +295,49 @@ static uint64_t thread_of(const struct python *p, pid_t tid)
 	return 0;
 }
 
-static uint8_t byte_at(const struct python *p, uint64_t at)
+static bool has_shims(const struct python_layout *l)
 {
-	uint8_t v;
+	return !l->each_enters && !l->entry;
+}
 
-	return memory_read(p->pid, at, &v, sizeof v) ? v : 0xff;
+bool python_is_shim(const struct python *p, uint64_t frame)
+{
+	uint8_t owner;
+
+	return has_shims(p->layout) &&
+	       memory_read(p->pid, frame + p->layout->owner, &owner, sizeof owner) &&
+	       owner == OWNED_BY_C;
+}
+
+/* Does the object's type say so? */
+bool python_is_code(const struct python *p, uint64_t object)
+{
+	const struct python_layout *l = p->layout;
+	uint64_t type = python_word_at(p, object + l->type);
+	char name[sizeof "code"];
+
+	return type &&
+	       memory_read(p->pid, python_word_at(p, type + l->type_name), name, sizeof name) &&
+	       !memcmp(name, "code", sizeof name);
 }
 
 static bool read_frame(const struct python *p, const uint8_t *raw, struct python_frame *f,
 		       struct python_next *next)
 {
 	const struct python_layout *l = p->layout;
-	uint64_t code = python_word(raw, l->code), at = python_word(raw, l->instruction);
+	uint64_t code = python_word(raw, l->code);
+	int64_t at = python_instruction(l, raw, code);
 
 	*f = (struct python_frame){ .line = 0 };
-	if (!code)
+	if (!code || (!p->codes && !python_is_code(p, code)))
 		return false;
 	if (!p->codes || !python_code_read(p, code, at, f, next)) {
-		if (!python_text(p, word(p, code + l->name), f->function) ||
-		    !python_text(p, word(p, code + l->file), f->file))
+		if (!python_text(p, python_word_at(p, code + l->name), f->function) ||
+		    !python_text(p, python_word_at(p, code + l->file), f->file))
 			return false;
 		f->line = line_of(p, code, at);
 	}
-	f->entry = l->entry && raw[l->entry] == 1;
+	f->entry = l->each_enters || (l->entry && raw[l->entry] == 1);
 	return f->function[0] != '\0';
 }
 
@@ -435,16 +352,16 @@ bool python_read(const struct python *p, pid_t tid, struct python_stack *out)
 	out->torn = !thread;
 	if (!thread)
 		return false;
-	next.at = innermost_of(p, thread);
+	next.at = python_innermost(p, thread);
 	for (uint32_t turn = 0; next.at && out->n < PYTHON_FRAMES && turn < 2 * PYTHON_FRAMES;
 	     turn++) {
-		out->torn = !next.known && !memory_read(p->pid, next.at, next.raw, l->locals);
+		out->torn = !next.known && !memory_read(p->pid, next.at, next.raw, l->frame_size);
 		if (out->torn)
 			break;
 		memcpy(raw, next.raw, sizeof raw);
 		next.at = python_word(raw, l->previous);
 		next.known = false;
-		if (!l->entry && raw[l->owner] == OWNED_BY_C) {
+		if (has_shims(l) && raw[l->owner] == OWNED_BY_C) {
 			if (out->n)
 				out->frame[out->n - 1].entry = true;
 		} else if (!read_frame(p, raw, &out->frame[out->n], &next)) {
@@ -463,135 +380,4 @@ bool python_read_new(struct python *p, pid_t tid, struct python_stack *out)
 		return out->n > 0;
 	list_threads(p);
 	return python_read(p, tid, out);
-}
-
-/* ---- the lock ---- */
-
-static uint64_t gil_of(const struct python *p)
-{
-	const struct python_layout *l = p->layout;
-
-	return l->gil ? p->runtime + l->gil : word(p, p->interpreter + l->gil_pointer);
-}
-
-bool python_is_gil(const struct python *p, uint64_t address)
-{
-	uint64_t gil = gil_of(p);
-
-	return gil && address >= gil && address - gil < p->layout->gil_size;
-}
-
-pid_t python_gil_holder(const struct python *p)
-{
-	const struct python_layout *l = p->layout;
-	uint64_t gil = gil_of(p), holder = word(p, gil + l->gil_holder), id;
-	int32_t locked;
-
-	if (!holder || !memory_read(p->pid, gil + l->gil_locked, &locked, sizeof locked) ||
-	    locked != 1)
-		return 0;
-	id = word(p, holder + l->native_id);
-	return id <= INT_MAX ? (pid_t)id : 0;
-}
-
-/* ---- locks in with statements ---- */
-
-/* Who waits in the queue of a lock of CPython 3.13.5 has its address before its semaphore
- * (Python/parking_lot.c). */
-enum { METHOD = 16, SELF = 24, LOCK = 16, PARKED_BEFORE = 8, DEPTH_MOST = 64 };
-
-/* Six bits at a time, the most first; an entry begins with a byte that has its highest bit set. */
-static uint64_t next_part(struct table *t)
-{
-	uint64_t v = 0;
-	uint8_t b = 0x40;
-
-	for (int i = 0; b & 0x40 && i < 6; i++) {
-		b = next(t);
-		v = v << 6 | (b & 0x3f);
-	}
-	return v;
-}
-
-/* Objects/exception_handling_notes.txt of CPython: start, size, target, depth and a flag. */
-uint64_t python_depth(const uint8_t *table, size_t n, uint64_t unit)
-{
-	struct table t = { table, table + n };
-
-	while (t.at < t.end) {
-		uint64_t start = next_part(&t), size = next_part(&t), depth;
-
-		(void)next_part(&t);
-		depth = next_part(&t) >> 1;
-		if (unit >= start && unit - start < size)
-			return depth < DEPTH_MOST ? depth : DEPTH_MOST;
-	}
-	return 0;
-}
-
-static uint64_t depth_of(const struct python *p, uint64_t code, uint64_t instruction)
-{
-	const struct python_layout *l = p->layout;
-	uint64_t table = word(p, code + l->exceptions), n = word(p, table + l->size);
-	uint64_t start = code + l->bytecode;
-	uint8_t bytes[TABLE_MAX];
-
-	if (!table || !n || n > sizeof bytes || instruction < start ||
-	    !memory_read(p->pid, table + l->bytes, bytes, (size_t)n))
-		return 0;
-	return python_depth(bytes, (size_t)n, (instruction - start) / UNIT);
-}
-
-/* Is it the method __exit__ of the lock, which a with statement keeps for its end? The lock points
- * to the semaphore that is waited for, or is what the waiter's queue has noted. */
-static bool is_exit(const struct python *p, uint64_t method)
-{
-	uint64_t at = method ? word(p, method + SELF) + LOCK : 0;
-	char name[sizeof "__exit__"];
-
-	return at && (at == p->parked || word(p, at) == p->lock) &&
-	       memory_read(p->pid, word(p, word(p, method + METHOD)), name, sizeof name) &&
-	       !memcmp(name, "__exit__", sizeof name);
-}
-
-static bool frame_has(const struct python *p, uint64_t at)
-{
-	const struct python_layout *l = p->layout;
-	uint64_t code = word(p, at + l->code), depth;
-	int32_t locals;
-
-	if (!code || !memory_read(p->pid, code + l->nlocals, &locals, sizeof locals) ||
-	    locals < 0 || locals > TABLE_MAX)
-		return false;
-	depth = depth_of(p, code, word(p, at + l->instruction));
-	for (uint64_t i = 0; i < depth; i++)
-		if (is_exit(p, word(p, at + l->locals + 8 * ((uint64_t)locals + i))))
-			return true;
-	return false;
-}
-
-static bool thread_has(struct python *p, uint64_t thread)
-{
-	const struct python_layout *l = p->layout;
-	uint64_t at = innermost_of(p, thread);
-
-	for (int turn = 0; at && turn < 2 * PYTHON_FRAMES && p->left; turn++, p->left--) {
-		if ((l->entry || byte_at(p, at + l->owner) != OWNED_BY_C) && frame_has(p, at))
-			return true;
-		at = word(p, at + l->previous);
-	}
-	return false;
-}
-
-pid_t python_lock_holder(struct python *p, uint64_t address)
-{
-	if (address == p->lock)
-		return p->lock_holder;
-	p->lock = address;
-	p->parked = word(p, address - PARKED_BEFORE);
-	p->lock_holder = 0;
-	for (uint32_t i = 0; i < p->nthreads && !p->lock_holder; i++)
-		if (thread_has(p, p->thread[i].at))
-			p->lock_holder = p->thread[i].tid;
-	return p->lock_holder;
 }

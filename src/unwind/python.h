@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * python.h - Python's functions and lines of a thread, out of the memory of CPython 3.11 to 3.13.
+ * python.h - Python's functions and lines of a thread, out of the memory of CPython 3.8 to 3.13.
  *
- * Where its structures have what is a table, by version. All of it is bounded and hostile: what
- * makes no sense ends the stack. Who asks makes sure that the thread did not run meanwhile.
+ * Where its structures have what is a table, by version (python_layout.h). All of it is bounded and
+ * hostile: what makes no sense ends the stack. Who asks makes sure that the thread did not run
+ * meanwhile.
  */
 #ifndef SONDE_UNWIND_PYTHON_H
 #define SONDE_UNWIND_PYTHON_H
 
 #include "unwind/profile.h"
+#include "unwind/python_layout.h"
 #include "unwind/space.h"
 
 enum { PYTHON_FRAMES = 128, PYTHON_TEXT = 160, PYTHON_THREADS = 4096 };
@@ -25,12 +27,12 @@ struct python_stack {
 	bool torn; /* the rest makes no sense */
 };
 
-struct python_layout;
 struct python_codes;
 
 struct python {
 	pid_t pid;                          /* 0: not looked for yet */
 	const struct python_layout *layout; /* NULL: it is no such interpreter */
+	struct python_layout own;           /* what it says itself */
 	uint64_t runtime, interpreter;
 	struct python_thread {
 		uint64_t at;
@@ -77,12 +79,5 @@ pid_t python_gil_holder(const struct python *p);
 /* Which thread is within `with lock:` of the lock that waits at this address; 0: it is not known,
  * as when too many frames were searched for other locks. One that called acquire() is not found. */
 pid_t python_lock_holder(struct python *p, uint64_t address);
-/* How many values are on the stack for sure at an instruction, by a code's table of exceptions: the
- * rest may be left from before. `unit`: the number of the instruction. */
-uint64_t python_depth(const uint8_t *table, size_t n, uint64_t unit);
-
-/* The line of an instruction, `at` bytes into the code, by a table of 3.11 and later; 0: it has
- * none. */
-uint32_t python_line(const uint8_t *table, size_t n, uint32_t first, uint64_t at);
 
 #endif

@@ -20,7 +20,7 @@ enum {
 struct identity {
 	pid_t pid;
 	uint32_t first_line;
-	uint64_t code, name, file, table;
+	uint64_t code, type, name, file, table;
 };
 
 struct code {
@@ -53,6 +53,7 @@ static void take_head(const struct python *p, struct reading *r)
 	const struct python_layout *l = p->layout;
 
 	memcpy(&r->is.first_line, r->head + l->first_line, sizeof r->is.first_line);
+	r->is.type = python_word(r->head, l->type);
 	r->is.name = python_word(r->head, l->name);
 	r->is.file = python_word(r->head, l->file);
 	r->is.table = python_word(r->head, l->lines);
@@ -69,24 +70,24 @@ static bool read_at_once(const struct python *p, const struct code *c, struct re
 {
 	const struct identity *is = &c->is;
 	const struct python_layout *l = p->layout;
-	const struct iovec to[] = { { r->head, l->bytecode },
+	const struct iovec to[] = { { r->head, l->code_size },
 				    { r->name, c->name_n },
 				    { r->file, c->file_n },
 				    { r->lines, TABLE_HEAD + c->n },
-				    { next ? next->raw : NULL, l->locals } };
-	const struct iovec from[] = { piece(is->code, l->bytecode),
+				    { next ? next->raw : NULL, l->frame_size } };
+	const struct iovec from[] = { piece(is->code, l->code_size),
 				      piece(is->name + l->length, c->name_n),
 				      piece(is->file + l->length, c->file_n),
 				      piece(is->table + l->size, TABLE_HEAD + c->n),
-				      piece(next ? next->at : 0, l->locals) };
-	ssize_t want = (ssize_t)(l->bytecode + c->name_n + c->file_n + TABLE_HEAD + c->n), got;
+				      piece(next ? next->at : 0, l->frame_size) };
+	ssize_t want = (ssize_t)(l->code_size + c->name_n + c->file_n + TABLE_HEAD + c->n), got;
 	unsigned long pieces = next && next->at ? 5 : 4;
 
 	got = process_vm_readv(p->pid, to, pieces, from, pieces, 0);
 	if (got < want)
 		return false;
 	if (pieces == 5)
-		next->known = got == want + (ssize_t)l->locals;
+		next->known = got == want + (ssize_t)l->frame_size;
 	r->is = *is;
 	take_head(p, r);
 	return true;
@@ -119,7 +120,8 @@ static bool is_same_text(const uint8_t *a, const uint8_t *b, size_t n)
 static bool is_same(const struct identity *a, const struct identity *b)
 {
 	return a->pid == b->pid && a->first_line == b->first_line && a->code == b->code &&
-	       a->name == b->name && a->file == b->file && a->table == b->table;
+	       a->type == b->type && a->name == b->name && a->file == b->file &&
+	       a->table == b->table;
 }
 
 static bool is_as_it_was(const struct python *p, const struct code *c, struct python_next *next)
@@ -140,14 +142,14 @@ static bool learn(const struct python *p, uint64_t code, struct code *c)
 
 	free(c->lines);
 	*c = (struct code){ .is = r.is };
-	if (!memory_read(p->pid, code, r.head, l->bytecode))
+	if (!python_is_code(p, code) || !memory_read(p->pid, code, r.head, l->code_size))
 		return false;
 	take_head(p, &r);
 	c->is = r.is;
 	c->name_n = text_size(p, c->is.name);
 	c->file_n = text_size(p, c->is.file);
 	if (!c->name_n || !c->file_n || !memory_read(p->pid, c->is.table + l->size, &n, sizeof n) ||
-	    !n || n > TABLE_MOST || !python_text(p, c->is.name, c->function) ||
+	    n > TABLE_MOST || !python_text(p, c->is.name, c->function) ||
 	    !python_text(p, c->is.file, c->path))
 		return false;
 	c->n = (size_t)n;
@@ -161,11 +163,10 @@ static bool learn(const struct python *p, uint64_t code, struct code *c)
 	return c->lines != NULL;
 }
 
-bool python_code_read(const struct python *p, uint64_t code, uint64_t instruction,
+bool python_code_read(const struct python *p, uint64_t code, int64_t instruction,
 		      struct python_frame *f, struct python_next *next)
 {
-	uint64_t start = code + p->layout->bytecode,
-		 hash = (code ^ (uint64_t)p->pid << 40) * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t hash = (code ^ (uint64_t)p->pid << 40) * UINT64_C(0x9e3779b97f4a7c15);
 	struct code *c = &p->codes->row[(hash >> 32) % CODES];
 
 	if ((!c->lines || c->is.pid != p->pid || c->is.code != code || !is_as_it_was(p, c, next)) &&
@@ -173,8 +174,7 @@ bool python_code_read(const struct python *p, uint64_t code, uint64_t instructio
 		return false;
 	memcpy(f->function, c->function, sizeof f->function);
 	memcpy(f->file, c->path, sizeof f->file);
-	f->line = instruction < start ? 0
-				      : python_line(c->lines + TABLE_HEAD, c->n, c->is.first_line,
-						    instruction - start);
+	f->line = python_line_at(p->layout, c->lines + TABLE_HEAD, c->n, c->is.first_line,
+				 instruction);
 	return true;
 }

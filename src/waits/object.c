@@ -67,6 +67,8 @@ bool object_call_parse(struct object_call *c, const char *text)
 		c->arg[i] = strtoull(end, &end, 16);
 	c->sp = strtoull(end, &end, 16);
 	c->pc = strtoull(end, &end, 16);
+	if (c->number >= 0 && c->sp <= UINT32_MAX && c->pc <= UINT32_MAX)
+		c->number = CALL_32;
 	return c->sp && c->pc;
 }
 

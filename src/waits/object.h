@@ -11,11 +11,16 @@
 #include "waits/ends.h"
 #include "waits/wait.h"
 
+#include <limits.h>
+
 /* As /proc/PID/task/TID/syscall tells. */
 struct object_call {
-	long number; /* -1: in no system call: it waits for a page */
+	long number; /* -1: in no system call: it waits for a page; CALL_32: a program's of 32 bits
+		      */
 	uint64_t arg[6], sp, pc;
 };
+/* Numbers of 32-bit programs are others than those of 64 bits: both of their addresses are low. */
+enum { CALL_32 = INT_MAX };
 /* False: "running", or it makes no sense. */
 bool object_call_parse(struct object_call *c, const char *text);
 

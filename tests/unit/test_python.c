@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines of Python's code by the tables of 3.11 and later, whole and torn. */
+/* Lines of Python's code by the tables of each version, whole and torn, and what 3.13 says of its
+ * structures. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,11 +67,127 @@ static void test_depths_of_the_stack(void **state)
 			assert_in_range(python_depth(entries, n, at), 0, 40);
 }
 
+/* co_lnotab of 3.9: def f(): on line 1, "a = (", "1)" with a step back, and 300 lines further. */
+static void test_lines_by_steps(void **state)
+{
+	static const uint8_t steps[] = { 0, 1, 4, 2, 2, 0xff, 0, 127, 6, 127 };
+
+	(void)state;
+	assert_int_equal(python_line_by_steps(steps, sizeof steps, 1, 0), 2);
+	assert_int_equal(python_line_by_steps(steps, sizeof steps, 1, 3), 2);
+	assert_int_equal(python_line_by_steps(steps, sizeof steps, 1, 4), 4);
+	assert_int_equal(python_line_by_steps(steps, sizeof steps, 1, 6), 130);
+	assert_int_equal(python_line_by_steps(steps, sizeof steps, 1, 12), 257);
+	assert_int_equal(python_line_by_steps(NULL, 0, 7, 8), 7); /* a lambda: all of one line */
+	assert_int_equal(python_line_by_steps(steps, 3, 1, 12),
+			 2); /* cut in the middle of a pair */
+	assert_int_equal(python_line_by_steps((const uint8_t[]){ 0, 0x80 }, 2, 5, 0), 0);
+}
+
+/* co_linetable of 3.10: the lines come before the bytes that they are of; -128 is no line. */
+static void test_lines_by_ranges(void **state)
+{
+	static const uint8_t ranges[] = { 4, 1, 2, 0x80, 0, 127, 6, 3, 2, 0xfe };
+
+	(void)state;
+	assert_int_equal(python_line_by_ranges(ranges, sizeof ranges, 1, 0), 2);
+	assert_int_equal(python_line_by_ranges(ranges, sizeof ranges, 1, 4), 0);
+	assert_int_equal(python_line_by_ranges(ranges, sizeof ranges, 1, 6), 132);
+	assert_int_equal(python_line_by_ranges(ranges, sizeof ranges, 1, 12), 130);
+	assert_int_equal(python_line_by_ranges(ranges, sizeof ranges, 1, 14), 0); /* behind it */
+	assert_int_equal(python_line_by_ranges(ranges, 1, 1, 0), 0);
+}
+
+static void test_an_instruction_of_each_version(void **state)
+{
+	uint8_t frame[128] = { 0 };
+	const struct python_layout *l = python_layout_of(0x030a0df0);
+
+	(void)state;
+	assert_null(python_layout_of(0x03070df0));
+	assert_null(python_layout_of(0x030e00f0));
+	memcpy(frame + l->instruction, &(int32_t){ 7 }, 4);
+	assert_int_equal(python_instruction(l, frame, 0x1000), 14); /* 3.10 counts in pairs */
+	l = python_layout_of(0x030812f0);
+	memcpy(frame + l->instruction, &(int32_t){ -1 }, 4);
+	assert_int_equal(python_instruction(l, frame, 0x1000), -1);
+	assert_int_equal(python_line_at(l, NULL, 0, 9, -1), 9); /* before the first: its def */
+	l = python_layout_of(0x030b07f0);
+	memcpy(frame + l->instruction, &(uint64_t){ 0x1000 + l->bytecode + 6 }, 8);
+	assert_int_equal(python_instruction(l, frame, 0x1000), 6);
+	assert_int_equal(python_line_at(l, table, sizeof table, 9, -2), 0);
+}
+
+static void put(uint8_t *raw, size_t at, uint64_t v)
+{
+	memcpy(raw + 8 * at, &v, sizeof v);
+}
+
+/* As an interpreter of 3.13.0 has it, but for the words that its table of this test changes. */
+static void describe(uint8_t raw[PYTHON_DESCRIBED])
+{
+	static const uint16_t words[][2] = { { 5, 632 },  { 9, 7344 }, { 14, 16 },  { 17, 16 },
+					     { 18, 8 },   { 21, 8 },   { 22, 16 },  { 23, 72 },
+					     { 25, 160 }, { 29, 8 },   { 30, 0 },   { 31, 56 },
+					     { 32, 72 },  { 33, 70 },  { 35, 112 }, { 37, 128 },
+					     { 38, 136 }, { 39, 68 },  { 43, 200 }, { 45, 8 },
+					     { 47, 24 },  { 65, 16 },  { 66, 32 },  { 68, 32 },
+					     { 69, 16 },  { 70, 40 } };
+
+	memset(raw, 0, PYTHON_DESCRIBED);
+	memcpy(raw, "xdebugpy", 8);
+	put(raw, 1, 0x030d00f0);
+	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+		put(raw, words[i][0], words[i][1]);
+}
+
+static void test_what_an_interpreter_says_of_itself(void **state)
+{
+	const struct python_layout *table_of = python_layout_of(0x030d00f0);
+	struct python_layout l = *table_of;
+	uint8_t raw[PYTHON_DESCRIBED];
+
+	(void)state;
+	describe(raw);
+	assert_true(python_layout_described(&l, raw));
+	assert_memory_equal(&l, table_of, sizeof l); /* the table has what it says */
+	put(raw, 25, 168);
+	put(raw, 2, 1);
+	assert_true(python_layout_described(&l, raw));
+	assert_int_equal(l.native_id, 168);
+	assert_true(l.free_threads);
+	l = *table_of;
+	for (size_t word = 0; word < PYTHON_DESCRIBED / 8;
+	     word++) { /* nothing beyond what is read */
+		describe(raw);
+		put(raw, word, UINT64_C(0x100000000));
+		if (python_layout_described(&l, raw))
+			assert_true(l.frame_size <= 128 && l.code_size <= 256);
+		l = *table_of;
+		put(raw, word, 60000);
+		if (python_layout_described(&l, raw))
+			assert_true(l.frame_size <= 128 && l.code_size <= 256 &&
+				    l.name < l.code_size && l.owner < l.frame_size &&
+				    l.ascii <= 96);
+		l = *table_of;
+	}
+	describe(raw);
+	raw[0] = 'y';
+	assert_false(python_layout_described(&l, raw));
+	describe(raw);
+	put(raw, 1, 0x030e00f0);
+	assert_false(python_layout_described(&l, raw));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lines_of_instructions),
 		cmocka_unit_test(test_depths_of_the_stack),
+		cmocka_unit_test(test_lines_by_steps),
+		cmocka_unit_test(test_lines_by_ranges),
+		cmocka_unit_test(test_an_instruction_of_each_version),
+		cmocka_unit_test(test_what_an_interpreter_says_of_itself),
 		cmocka_unit_test(test_a_torn_table_gives_no_wrong_memory),
 	};
 

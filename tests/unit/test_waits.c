@@ -76,14 +76,18 @@ static void test_calls_are_parsed(void **state)
 	struct object_call c;
 
 	(void)state;
-	assert_true(object_call_parse(&c, "202 0x5500 0x80 0x2 0x0 0x0 0x0 0x7ffc10 0x7f20\n"));
+	assert_true(
+		object_call_parse(&c, "202 0x5500 0x80 0x2 0x0 0x0 0x0 0x7ffc10000010 0x7f20\n"));
 	assert_int_equal(c.number, 202);
 	assert_int_equal(c.arg[2], 2);
-	assert_int_equal(c.sp, 0x7ffc10);
+	assert_int_equal(c.sp, 0x7ffc10000010);
 	assert_int_equal(c.pc, 0x7f20);
 	assert_true(object_call_parse(&c, "-1 0x7ffc10 0x7f20\n"));
 	assert_int_equal(c.number, -1);
 	assert_int_equal(c.pc, 0x7f20);
+	/* waitpid() of 32 bits: of 64 bits that number is poll(). */
+	assert_true(object_call_parse(&c, "7 0x5 0x0 0x0 0x0 0x0 0x0 0xffd32a10 0xf7f20549\n"));
+	assert_int_equal(c.number, CALL_32);
 	assert_false(object_call_parse(&c, "running\n"));
 	assert_false(object_call_parse(&c, "0 0x3\n"));
 	assert_false(object_call_parse(&c, ""));

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""sonde stacks and a recorder with --waits go on with what is hard to look at, and invent nothing: a stack pointer into memory that is gone or into
+a file that has become shorter, a process in state D, 32-bit programs, threads that end, execute and change their stacks while they are read."""
+# limit: 120
+import json
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+import time
+
+from ordinary_user import need_unwind
+
+SONDE, PROGRAMS = os.environ["SONDE"], os.environ["PROGRAMS"]
+ODD = PROGRAMS + "/odd_stack"
+need_unwind()
+
+
+def look(*command):
+    """Of a program that runs for a moment: its state, and all threads that a look finds."""
+    job = subprocess.Popen(command)  # pylint: disable=consider-using-with
+    try:
+        time.sleep(0.5)
+        state = pathlib.Path(f"/proc/{job.pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+        said = subprocess.run([SONDE, "stacks", "--json", str(job.pid)], capture_output=True, text=True, check=True, timeout=60)
+        return state, job.pid, json.loads(said.stdout)["threads"]
+    finally:
+        children = pathlib.Path(f"/proc/{job.pid}/task/{job.pid}/children").read_text().split()
+        for child in children:
+            os.kill(int(child), 9)
+        job.kill()
+        job.wait()
+
+
+def functions(thread):
+    return [frame["function"] for frame in thread["frames"]]
+
+
+for kind in "unmapped", "truncated":
+    _, pid, threads = look(ODD, kind)
+    odd = [t for t in threads if t["tid"] != pid]
+    # What the program counter says is known, and no caller is made up.
+    assert len(odd) == 1 and odd[0]["waits_for"] == "signal" and functions(odd[0])[:2] in (["pause_at"], ["pause_at", kind]), (kind, odd)
+    assert "start_thread" not in functions(odd[0]) and "main" not in functions(odd[0]), odd
+
+state, pid, threads = look(ODD, "vfork")
+assert state == "D", state
+parent = [t for t in threads if t["tid"] == pid]
+assert parent and parent[0]["waits_for"] == "child", threads
+
+# waitpid(0, 0, 0) after fork() of 32 bits, without a C library; the child pauses. Of 64 bits 7 is poll().
+code = (b"\xb8\x02\x00\x00\x00\xcd\x80\x85\xc0\x74\x0f"  # fork; the child goes on 15 bytes further
+        b"\xb8\x07\x00\x00\x00\x31\xdb\x31\xc9\x31\xd2\xcd\x80\xeb\xf1"
+        b"\xb8\x1d\x00\x00\x00\xcd\x80\xeb\xf7")
+head = b"\x7fELF\x01\x01\x01".ljust(16, b"\0") + struct.pack("<HHIIIIIHHHHHH", 2, 3, 1, 0x8048054, 52, 0, 0, 52, 32, 1, 40, 0, 0)
+image = head + struct.pack("<8I", 1, 0, 0x8048000, 0x8048000, 84 + len(code), 84 + len(code), 5, 0x1000) + code
+pathlib.Path("small").write_bytes(image)
+os.chmod("small", 0o755)
+try:
+    _, pid, threads = look("./small")
+    assert pid in [t["tid"] for t in threads] and len(threads) == 2, threads
+    assert {t["waits_for"] for t in threads} == {"unknown"}, threads
+except OSError as error:
+    print("no program of 32 bits can run here:", error)
+
+job = subprocess.Popen([SONDE, "run", "-q", "--waits=50", "-o", "changing", "--", "timeout", "5", ODD, "changing"])  # pylint: disable=consider-using-with
+looks, allowed = 0, {"nap", "changing", "other", "main", "execl", "getcontext", "makecontext", "swapcontext", "pthread_create", "nanosleep"}
+pid = None
+while job.poll() is None:
+    if pid is None or not os.path.exists(f"/proc/{pid}"):
+        found = subprocess.run(["pgrep", "-f", f"^{ODD} changing"], capture_output=True, text=True, check=False).stdout.split()
+        pid = int(found[0]) if found else None
+    else:
+        said = subprocess.run([SONDE, "stacks", "--json", "--only", str(pid)], capture_output=True, text=True, check=False, timeout=60)
+        for thread in json.loads(said.stdout)["threads"] if said.returncode == 0 else []:
+            looks += 1
+            own = [f["function"] for f in thread["frames"] if f["module"] and f["module"].endswith("/odd_stack")]
+            assert set(own) <= allowed | {"_start", None}, thread
+    time.sleep(0.05)
+assert job.wait() == 124, job.returncode
+assert looks, "no look found it"
+waits = json.loads(subprocess.run([SONDE, "show", "--waits", "--json", "changing"], capture_output=True, text=True, check=True).stdout)
+own = {p["function"] for p in waits["place"] if p["module"] and p["module"].endswith("/odd_stack")}
+assert own <= allowed | {"_start", None}, own
+assert waits["wall_seconds"] > 0, waits
+print(looks, "looks at", ODD)
+sys.exit(0)
