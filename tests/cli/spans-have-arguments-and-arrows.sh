@@ -33,8 +33,8 @@ assert one("long")["detail"] == " ".join(["t=" + "x" * 255] * 3), one("long")
 assert one("strange")["detail"] == "", one("strange")
 assert [m["message"] for m in rows("marks") if m["name"] == "epoch"] == ["loss=0.31"]
 send, receive, handed = one("send"), one("receive"), one("handed over")
-flow = send["detail"].removeprefix("flow.out=")
-assert receive["detail"] == f"flow.in={flow}" and int(flow, 16), (send, receive)
+flow = send["detail"].removeprefix("flow_out=")
+assert receive["detail"] == f"flow_in={flow}" and int(flow, 16), (send, receive)
 assert handed["detail"] == "by=child" and handed["track"].startswith("async") and handed["track"] != one("request")["track"], handed
 assert float(handed["begin_seconds"]) <= float(send["begin_seconds"]) and float(handed["end_seconds"]) >= float(receive["end_seconds"]), (handed, receive)
 
@@ -96,17 +96,17 @@ with sonde.span("plain"):
 END
 "$SONDE" run --quiet -o python -- "$PYTHON" args.py || fail "run: $?"
 "$SONDE" export --to csv -o csv-python python || fail "export"
-tr -d '\r' <csv-python/spans.csv | cut -d, -f3,9- | tail -n +2 | sed 's/flow\.\(out\|in\)=[0-9a-f]*/flow.\1/' | sort >got
+tr -d '\r' <csv-python/spans.csv | cut -d, -f3,9- | tail -n +2 | sed 's/flow_\(out\|in\)=[0-9a-f]*/flow_\1/' | sort >got
 cat >wanted <<'END'
-consume,flow.in
+consume,flow_in
 coroutine,n=3
 function,n=4
 inner,huge=1180591620717411303424 bytes=6
 plain,
-produce,"category=io flow.out ""file=a b"" bytes=5 ratio=0.25 fine=True"
+produce,"category=io flow_out ""file=a b"" bytes=5 ratio=0.25 fine=True"
 END
 diff wanted got || fail "arguments of Python"
-equal "an arrow has one number" 1 "$(grep -o 'flow\.[a-z]*=[0-9a-f]*' csv-python/spans.csv | cut -d= -f2 | sort -u | wc -l)"
+equal "an arrow has one number" 1 "$(grep -o 'flow_[a-z]*=[0-9a-f]*' csv-python/spans.csv | cut -d= -f2 | sort -u | wc -l)"
 
 mkdir include && cp "$TOP"/include/*.h "$TOP"/include/*.hpp include
 cat >args.cc <<'END'
@@ -142,7 +142,7 @@ for compiler in g++ clang++; do
 	$compiler -std=c++11 -Wall -Wextra -Wpedantic -Wshadow -Werror -Iinclude -o args args.cc "$BUILD/libsonde.a" -lzstd -lm -pthread || fail "$compiler"
 	"$SONDE" run --quiet -o "out-$compiler" -- ./args || fail "args: $?"
 	"$SONDE" export --to csv -o "csv-$compiler" "out-$compiler" || fail "export"
-	equal "arguments of $compiler" "flow.out=1 flow.in=2;n=5 category=io n=x n=0.5" "$(tr -d '\r' <"csv-$compiler/spans.csv" | tail -n +2 | cut -d, -f9- | sort | paste -sd';')"
+	equal "arguments of $compiler" "flow_out=1 flow_in=2;n=5 category=io n=x n=0.5" "$(tr -d '\r' <"csv-$compiler/spans.csv" | tail -n +2 | cut -d, -f9- | sort | paste -sd';')"
 	contains "csv-$compiler/marks.csv" n=6
 done
 cc -std=gnu11 -Wall -Wextra -Wno-unused-value -Werror -Iinclude -o stub stub.c || fail "the stub"

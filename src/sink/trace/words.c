@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * words.c - the text of a span or a mark, KEY=VALUE ..., as notes of a slice. "category" is its
- * category, and "flow.out" and "flow.in" are the ends of arrows, with their numbers in hexadecimal.
+ * category, and "flow_out" and "flow_in" are the ends of arrows, with their numbers in hexadecimal.
  */
 #include "core/phase/markline.h"
 #include "sink/trace/trace_part.h"
@@ -25,11 +25,11 @@ static bool number_read(const char *text, double *v)
 
 static bool flow_read(struct words *w, const char *key, const char *value)
 {
-	bool in = !strcmp(key, "flow.in");
+	bool in = !strcmp(key, "flow_in");
 	char *end;
 	uint64_t id;
 
-	if ((!in && strcmp(key, "flow.out") != 0) || w->nflows == FLOWS_MAX || !*value ||
+	if ((!in && strcmp(key, "flow_out") != 0) || w->nflows == FLOWS_MAX || !*value ||
 	    !isxdigit((unsigned char)*value))
 		return false;
 	errno = 0;

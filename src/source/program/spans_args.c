@@ -12,8 +12,8 @@
 #include <string.h>
 
 #define CATEGORY "category"
-#define FLOW_OUT "flow.out"
-#define FLOW_IN  "flow.in"
+#define FLOW_OUT "flow_out"
+#define FLOW_IN  "flow_in"
 
 uint32_t span_args_slots(const struct ring_slot *slot)
 {
