@@ -211,7 +211,7 @@ $(BUILD)/start: release/start.c Makefile
 	$(Q)$(or $(MUSLCC),$(CC)) -D_GNU_SOURCE $(CFLAGS) $(LDFLAGS) -static -o $@ $<
 
 # The public library: what reads recordings, and the few sources that are sampled in the process; only sonde_* is visible.
-LIBSOURCES := cpu cpulist memory storage/disk network core interrupts device kept sysfs program/spans program/spans_counters program/mpi
+LIBSOURCES := cpu cpulist memory storage/disk network core interrupts device kept sysfs program/spans program/spans_args program/spans_counters program/spans_names program/mpi
 LIBOBJ := $(filter $(BUILD)/obj/base/% $(BUILD)/obj/core/% $(BUILD)/obj/recording/% $(BUILD)/obj/lib/% \
             $(LIBSOURCES:%=$(BUILD)/obj/source/%.o),$(OBJ))
 $(BUILD)/libsonde.a: $(LIBOBJ)
@@ -239,7 +239,7 @@ $(BUILD)/libsonde.so.0: $(LIBOBJ) $(LIBOTHER)
 	$(CC) $(LDFLAGS) -shared -Wl,-soname,libsonde.so.0 -Wl,-z,defs,-z,nodelete -pthread -o $@ $^ $(LIBLINK)
 
 # What `run --annotations` loads into the job's programs: libc is all that it needs, and a program's own libsonde is not its.
-INJECTOBJ := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard src/inject/*.c)) $(addprefix $(BUILD)/obj/,lib/span.o lib/span_make.o lib/span_names.o base/files.o base/clock.o)
+INJECTOBJ := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard src/inject/*.c)) $(addprefix $(BUILD)/obj/,lib/span.o lib/span_args.o lib/span_make.o lib/span_names.o base/files.o base/clock.o)
 INJECTLINK := $(if $(RELEASE),$(filter-out $(ZSTD),$(subst -lc ,-ldl -lc ,$(LIBLINK))),-ldl)
 $(INJECT): $(INJECTOBJ) $(LIBOTHER) src/inject/exported.map
 	@mkdir -p $(@D)

@@ -73,6 +73,51 @@ SONDE_API void sonde_mark(uint32_t name);
  * set. Each value is recorded, up to 1,000 a second of a counter; of more, the least, most and last
  * of each second. 256 counters of a recording are kept. */
 SONDE_API void sonde_counter(uint32_t name, double value);
+
+/* ---- what goes with a span or a mark ---- */
+
+enum sonde_arg_kind {
+	SONDE_ARG_NUMBER = 1,
+	SONDE_ARG_INTEGER,
+	SONDE_ARG_TEXT,
+	SONDE_ARG_CATEGORY, /* the key is its name */
+	SONDE_ARG_FLOW_OUT, /* an arrow begins here; no key */
+	SONDE_ARG_FLOW_IN   /* and ends here */
+};
+
+/* Make one with a function below. The key is a name: a short word of a kind, not of a value. */
+struct sonde_arg {
+	uint32_t kind, key;
+	union {
+		double number;
+		int64_t integer;
+		uint64_t flow;
+		const char *text; /* is read when the span ends; up to 255 bytes of it */
+	} value;
+};
+
+/* As sonde_span_end and sonde_mark, with KEY=VALUE and arrows: up to 16, of 960 bytes together;
+ * more is left out, and counted. A recording keeps those of 200,000 spans. */
+SONDE_API void sonde_span_end_with(uint64_t span, const struct sonde_arg *args, uint32_t nargs);
+SONDE_API void sonde_mark_with(uint32_t name, const struct sonde_arg *args, uint32_t nargs);
+/* A number for an arrow, which no process on any node is given again. Any other number will do that
+ * both ends know: of one number, arrows lead from each span that has it out to the next that has it
+ * in, in any thread, process and node of the recording. */
+SONDE_API uint64_t sonde_flow(void);
+
+/* A span that was begun here and ends in another process of this machine. */
+struct sonde_passed {
+	int64_t began_ns;
+	uint64_t machine; /* 0: there is none */
+	char name[256];
+};
+/* It is no longer this process's to end, and not recorded here; false: it is not one of
+ * sonde_span_begin that is open. The bytes of *passed go to the other process however you like. */
+SONDE_API bool sonde_span_pass(uint64_t span, struct sonde_passed *passed);
+/* Its handle in the process that ends it, where it is recorded; 0: it is of another machine, or
+ * nobody records. */
+SONDE_API uint64_t sonde_span_take(const struct sonde_passed *passed);
+
 /* What this thread is called from now on in the recording. */
 SONDE_API void sonde_thread_name(const char *text);
 
@@ -108,8 +153,61 @@ static inline uint64_t sonde_span_begin_if_wanted(uint32_t name, uint64_t around
 #define sonde_span_begin(name, around) sonde_span_begin_if_wanted(name, around)
 #define sonde_end()                    (SONDE_SPANS_WANTED ? sonde_end() : (void)0)
 #define sonde_mark(name)               (SONDE_SPANS_WANTED ? sonde_mark(name) : (void)0)
-#define sonde_counter(name, value)     (SONDE_SPANS_WANTED ? sonde_counter(name, value) : (void)0)
-#define sonde_thread_name(text)        (SONDE_SPANS_WANTED ? sonde_thread_name(text) : (void)0)
+#define sonde_span_end_with(span, args, nargs)                                                     \
+	(SONDE_SPANS_WANTED ? sonde_span_end_with(span, args, nargs) : (void)0)
+#define sonde_mark_with(name, args, nargs)                                                         \
+	(SONDE_SPANS_WANTED ? sonde_mark_with(name, args, nargs) : (void)0)
+#define sonde_counter(name, value) (SONDE_SPANS_WANTED ? sonde_counter(name, value) : (void)0)
+#define sonde_thread_name(text)    (SONDE_SPANS_WANTED ? sonde_thread_name(text) : (void)0)
+
+static inline struct sonde_arg sonde_arg_of(uint32_t kind, uint32_t key)
+{
+	struct sonde_arg arg;
+
+	arg.kind = kind;
+	arg.key = key;
+	arg.value.flow = 0;
+	return arg;
+}
+static inline struct sonde_arg sonde_arg_number(uint32_t key, double number)
+{
+	struct sonde_arg arg = sonde_arg_of(SONDE_ARG_NUMBER, key);
+
+	arg.value.number = number;
+	return arg;
+}
+static inline struct sonde_arg sonde_arg_integer(uint32_t key, int64_t integer)
+{
+	struct sonde_arg arg = sonde_arg_of(SONDE_ARG_INTEGER, key);
+
+	arg.value.integer = integer;
+	return arg;
+}
+static inline struct sonde_arg sonde_arg_text(uint32_t key, const char *text)
+{
+	struct sonde_arg arg = sonde_arg_of(SONDE_ARG_TEXT, key);
+
+	arg.value.text = text;
+	return arg;
+}
+static inline struct sonde_arg sonde_arg_category(uint32_t name)
+{
+	return sonde_arg_of(SONDE_ARG_CATEGORY, name);
+}
+static inline struct sonde_arg sonde_arg_flow_out(uint64_t flow)
+{
+	struct sonde_arg arg = sonde_arg_of(SONDE_ARG_FLOW_OUT, 0);
+
+	arg.value.flow = flow;
+	return arg;
+}
+static inline struct sonde_arg sonde_arg_flow_in(uint64_t flow)
+{
+	struct sonde_arg arg = sonde_arg_of(SONDE_ARG_FLOW_IN, 0);
+
+	arg.value.flow = flow;
+	return arg;
+}
 
 #if defined __GNUC__ && !defined __cplusplus
 /* SONDE_SPAN(text) is a span from there to the end of the block, however that is left; text: a

@@ -44,6 +44,55 @@ class name
 	std::uint32_t number_;
 };
 
+/* KEY=VALUE, a category and arrows, for the end of a span or for a mark. Texts are borrowed until
+ * then; beyond 16 nothing is kept. */
+class args
+{
+      public:
+	args &number(const name &key, double v) noexcept
+	{
+		return add(sonde_arg_number(key.number(), v));
+	}
+	args &integer(const name &key, std::int64_t v) noexcept
+	{
+		return add(sonde_arg_integer(key.number(), v));
+	}
+	args &text(const name &key, const char *v) noexcept
+	{
+		return add(sonde_arg_text(key.number(), v));
+	}
+	args &category(const name &n) noexcept
+	{
+		return add(sonde_arg_category(n.number()));
+	}
+	args &flow_out(std::uint64_t flow) noexcept
+	{
+		return add(sonde_arg_flow_out(flow));
+	}
+	args &flow_in(std::uint64_t flow) noexcept
+	{
+		return add(sonde_arg_flow_in(flow));
+	}
+	const sonde_arg *begin() const noexcept
+	{
+		return all_;
+	}
+	std::uint32_t size() const noexcept
+	{
+		return n_;
+	}
+
+      private:
+	args &add(const sonde_arg &a) noexcept
+	{
+		if (n_ < sizeof all_ / sizeof all_[0])
+			all_[n_++] = a;
+		return *this;
+	}
+	sonde_arg all_[16];
+	std::uint32_t n_ = 0;
+};
+
 /* From its making to its end, in its thread. It may be moved, for as long as spans that began later
  * end sooner. */
 class span
@@ -79,6 +128,12 @@ class span
 		handle_ = 0;
 	}
 
+	void end(const args &a) noexcept
+	{
+		sonde_span_end_with(handle_, a.begin(), a.size());
+		handle_ = 0;
+	}
+
       protected:
 	struct begun {
 		std::uint64_t handle;
@@ -110,6 +165,11 @@ class async_span : public span
 inline void mark(const name &n) noexcept
 {
 	sonde_mark(n.number());
+}
+
+inline void mark(const name &n, const args &a) noexcept
+{
+	sonde_mark_with(n.number(), a.begin(), a.size());
 }
 
 inline void thread_name(const std::string &text) noexcept

@@ -27,10 +27,10 @@ def ns(us):
 
 
 class Trace:
-    """slices: (group, row, name, begin, end, category); marks: (group, name, at); values: {(group, name): [(at, value)]}"""
+    """flows: (whether it ends there, number, at); slices: (group, row, name, begin, end, category); marks: (group, name, at); values: {(group, name): [(at, value)]}"""
 
     def __init__(self):
-        self.groups, self.rows, self.slices, self.marks = {}, {}, [], []
+        self.groups, self.rows, self.slices, self.marks, self.flows = {}, {}, [], [], []
         self.values, self.begin = collections.defaultdict(list), None
 
 
@@ -51,6 +51,8 @@ def read_chrome(text):
         elif e["ph"] == "i":
             check("a mark's row", t.rows[pid, tid] == "marks")
             t.marks.append((t.groups[pid], e["name"], ns(e["ts"])))
+        elif e["ph"] in "sf":
+            t.flows.append((e["ph"] == "f", int(e["id"], 16), ns(e["ts"])))
         else:
             check("an event", e["ph"] == "C", e)
             t.values[t.groups[pid], e["name"]].append((ns(e["ts"]), e["args"]["value"]))

@@ -7,9 +7,9 @@ from .profile import Profile
 from .recording import Recording, open
 from .report import Report
 from .sampler import Sample, Sampler
-from .spans import SpanRecording, counter, mark, span, spans_lost
+from .spans import SpanRecording, counter, flow, mark, span, spans_lost
 from .summary import Summary
 from .trials import Batch, bench
 
 __all__ = ["Batch", "LibraryNotFound", "Profile", "Recording", "Report", "Sample", "Sampler", "SondeError", "SpanRecording", "Summary", "bench", "counter",
-           "load_ipython_extension", "mark", "open", "span", "spans_lost", "version"]
+           "flow", "load_ipython_extension", "mark", "open", "span", "spans_lost", "version"]

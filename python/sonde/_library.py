@@ -4,7 +4,7 @@ import ctypes
 import functools
 import os
 import shutil
-from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint,
+from ctypes import (CFUNCTYPE, POINTER, Structure, Union, c_bool, c_char, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint,
                     c_uint8, c_uint32, c_uint64, c_void_p)
 
 NAME = "libsonde.so.0"
@@ -61,6 +61,21 @@ class SamplerOptions(Structure):
                 ("on_exit", ON_EXIT), ("context", c_void_p)]
 
 
+class ArgValue(Union):
+    _fields_ = [("number", c_double), ("integer", c_int64), ("flow", c_uint64), ("text", c_char_p)]
+
+
+class Arg(Structure):
+    _fields_ = [("kind", c_uint32), ("key", c_uint32), ("value", ArgValue)]
+
+
+ARG_NUMBER, ARG_INTEGER, ARG_TEXT, ARG_CATEGORY, ARG_FLOW_OUT, ARG_FLOW_IN = range(1, 7)
+
+
+class Passed(Structure):
+    _fields_ = [("began_ns", c_int64), ("machine", c_uint64), ("name", c_char * 256)]
+
+
 # name: what it returns, what it takes
 DECLARED = {
     "sonde_version": (c_char_p, []),
@@ -101,6 +116,11 @@ DECLARED = {
     "sonde_end": (None, []),
     "sonde_span_begin": (c_uint64, [c_uint32, c_uint64]),
     "sonde_span_end": (None, [c_uint64]),
+    "sonde_span_end_with": (None, [c_uint64, POINTER(Arg), c_uint32]),
+    "sonde_mark_with": (None, [c_uint32, POINTER(Arg), c_uint32]),
+    "sonde_flow": (c_uint64, []),
+    "sonde_span_pass": (c_bool, [c_uint64, POINTER(Passed)]),
+    "sonde_span_take": (c_uint64, [POINTER(Passed)]),
     "sonde_thread_name": (None, [c_char_p]),
     "sonde_mark": (None, [c_uint32]),
     "sonde_counter": (None, [c_uint32, c_double]),

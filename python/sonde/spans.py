@@ -8,7 +8,7 @@ import inspect
 import os
 import sys
 import threading
-from typing import Any, AsyncIterator, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Union
+from typing import Any, AsyncIterator, Callable, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Union
 
 from . import _library as c
 
@@ -24,6 +24,7 @@ class _Library:
             return
         self.wanted = ctypes.c_int.in_dll(lib, "sonde_spans_wanted")
         self.begin, self.mark, self.counter = lib.sonde_begin, lib.sonde_mark, lib.sonde_counter
+        self.span_end_with = lib.sonde_span_end_with
         self.span_begin, self.span_end, self.thread_name = lib.sonde_span_begin, lib.sonde_span_end, lib.sonde_thread_name
 
 
@@ -44,6 +45,7 @@ class _Entry(NamedTuple):
     task: bool
     generator: bool
     before: int
+    words: Dict[str, object]
 
 
 _CALL, _GENERATOR, _TASK = 0, inspect.CO_GENERATOR, inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
@@ -71,17 +73,62 @@ def _owner(frame: Any) -> Any:
     return frame
 
 
+def flow() -> int:
+    """A number for an arrow between spans, which no other process is given: `flow_out=` of the span where it begins, and `flow_in=`
+    of the one where it ends, in any thread, process and node."""
+    return c.library().sonde_flow()
+
+
+class _Set(NamedTuple):
+    """What goes with a span from its begin on."""
+    category: Optional[str]
+    flow_out: Iterable[int]
+    flow_in: Iterable[int]
+    words: Mapping[str, object]
+
+
+def _numbers(flows: Union[int, Iterable[int]]) -> Iterable[int]:
+    return (flows,) if isinstance(flows, int) else tuple(flows)
+
+
+def _args(of: _Set, words: Mapping[str, object]) -> Any:
+    """As libsonde takes them. What numpy has is a number, too."""
+    out = []
+    if of.category:
+        out.append(c.Arg(c.ARG_CATEGORY, _number(of.category)))
+    for kind, flows in ((c.ARG_FLOW_OUT, of.flow_out), (c.ARG_FLOW_IN, of.flow_in)):
+        out += [c.Arg(kind, 0, c.ArgValue(flow=number & (2**64 - 1))) for number in flows]
+    for key, value in {**of.words, **words}.items():
+        if isinstance(value, int) and not isinstance(value, bool) and -2**63 <= value < 2**63:
+            out.append(c.Arg(c.ARG_INTEGER, _number(key), c.ArgValue(integer=value)))
+        elif isinstance(value, float) or (hasattr(value, "__float__") and not isinstance(value, (bool, int))):
+            out.append(c.Arg(c.ARG_NUMBER, _number(key), c.ArgValue(number=float(value))))  # type: ignore[arg-type]
+        else:
+            out.append(c.Arg(c.ARG_TEXT, _number(key), c.ArgValue(text=str(value).encode("utf-8", "replace"))))
+    return (c.Arg * len(out))(*out)
+
+
 class span(contextlib.ContextDecorator):
     """From when to when: `with sonde.span("imaging"): ...`, or `@sonde.span("imaging")` before a function, a coroutine
     function or a generator function. It ends however it is left. One may be entered again, within itself and by several
     threads and tasks too.
 
     A span of a coroutine or a generator may end after one that began later: each task and each generator has a row of its
-    own. A span of a function is in the row of its thread."""
+    own. A span of a function is in the row of its thread.
 
-    def __init__(self, name: str):
+    Words go with it: `with sonde.span("load", file=path) as s: ...; s.set(bytes=n)`, numbers and texts; a category; and arrows
+    (sonde.flow) that go out of it or come into it."""
+
+    def __init__(self, name: str, /, *, category: Optional[str] = None, flow_out: Union[int, Iterable[int]] = (),
+                 flow_in: Union[int, Iterable[int]] = (), **words: object):
         self.name = name
         self._entries: List[_Entry] = []
+        self._set = _Set(category, _numbers(flow_out), _numbers(flow_in), words)
+
+    def set(self, **words: object) -> None:
+        """These go with it as well, when it ends: with the one that was entered last."""
+        if self._entries:
+            self._entries[-1].words.update(words)
 
     def _enter(self, frame: Any, kind: int) -> "span":
         lib, key = _library(), id(frame)
@@ -99,7 +146,7 @@ class span(contextlib.ContextDecorator):
             _of_generator[key] = handle
         else:
             before, handle = 0, lib.begin(_number(self.name))
-        self._entries.append(_Entry(key, handle, bool(kind & _TASK), bool(kind & _GENERATOR), before))
+        self._entries.append(_Entry(key, handle, bool(kind & _TASK), bool(kind & _GENERATOR), before, {}))
         return self
 
     def _entry(self, frame: int) -> Optional[_Entry]:
@@ -118,7 +165,11 @@ class span(contextlib.ContextDecorator):
         entry = self._entry(id(frame))
         if not entry:
             return
-        _library().span_end(entry.handle)
+        if entry.words or any(self._set):
+            args = _args(self._set, entry.words)
+            _library().span_end_with(entry.handle, args, len(args))
+        else:
+            _library().span_end(entry.handle)
         if entry.task and _of_task.get() == entry.handle:
             _of_task.set(entry.before)
         elif entry.generator and entry.before:
@@ -139,39 +190,44 @@ class span(contextlib.ContextDecorator):
     async def __aexit__(self, *_: object) -> None:
         self._exit(None)
 
+    def _again(self) -> "span":
+        x = span(self.name)
+        x._set = self._set
+        return x
+
     def __call__(self, function: Any) -> Any:
         for is_one, wrap in ((inspect.iscoroutinefunction, _coroutine), (inspect.isasyncgenfunction, _async_generator),
                              (inspect.isgeneratorfunction, _generator)):
             if is_one(function):
-                return functools.wraps(function)(wrap(self.name, function))
-        return functools.wraps(function)(_function(self.name, function))
+                return functools.wraps(function)(wrap(self._again, function))
+        return functools.wraps(function)(_function(self._again, function))
 
 
-def _function(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def _function(make: Callable[[], span], function: Callable[..., Any]) -> Callable[..., Any]:
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        with span(name):
+        with make():
             return function(*args, **kwargs)
     return wrapped
 
 
-def _coroutine(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def _coroutine(make: Callable[[], span], function: Callable[..., Any]) -> Callable[..., Any]:
     async def wrapped(*args: Any, **kwargs: Any) -> Any:
-        with span(name):
+        with make():
             return await function(*args, **kwargs)
     return wrapped
 
 
-def _generator(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def _generator(make: Callable[[], span], function: Callable[..., Any]) -> Callable[..., Any]:
     def wrapped(*args: Any, **kwargs: Any) -> Iterator[Any]:
-        with span(name):
+        with make():
             return (yield from function(*args, **kwargs))
     return wrapped
 
 
-def _async_generator(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def _async_generator(make: Callable[[], span], function: Callable[..., Any]) -> Callable[..., Any]:
     async def wrapped(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
         values = function(*args, **kwargs)
-        with span(name), contextlib.suppress(StopAsyncIteration):
+        with make(), contextlib.suppress(StopAsyncIteration):
             value = await values.asend(None)
             while True:
                 try:

@@ -34,6 +34,10 @@ enum {
 	RING_LANES_MAX = 16384,
 	RING_LANES_CHUNK = 1024,
 
+	RING_MORE_MAX = 40,      /* slots of arguments behind a span or a mark */
+	RING_ARGUMENTS = 16,     /* ... and how many arguments at most */
+	RING_ARG_TEXT_MAX = 255, /* bytes of one that is a text */
+
 	RING_CALLS_MAX = 256, /* kinds of calls of MPI, and ranks that it sent to; powers of two */
 	RING_PEERS_MAX = 256,
 };
@@ -45,12 +49,26 @@ enum ring_what {
 	RING_SPAN = 1,
 	RING_MARK,
 	RING_THREAD,    /* what follows is of the thread to_ns */
-	RING_LANE_SPAN, /* RING_WHAT; the rest is the number of its lane */
+	RING_LANE_SPAN, /* its lane's number is RING_LANE_MASK from RING_LANE_BIT on */
 	RING_VALUE,     /* of the counter `name` at from_ns: to_ns is a double's bits */
 	RING_CALLED,    /* the thread's name from here on is `name` */
 };
-#define RING_WHAT     0xffu
-#define RING_LANE_BIT 8
+#define RING_WHAT      0xffu
+#define RING_LANE_BIT  8
+#define RING_LANE_MASK 0xffffu
+#define RING_MORE_BIT  24 /* how many slots follow that hold the arguments of a span or a mark */
+
+/* Arguments are bytes, one behind the other, in slots that are published together with the slot
+ * before them: an u8 of these, then what stands beside it. The rest of the last slot is 0. */
+enum ring_argument {
+	RING_ARG_END = 0,
+	RING_ARG_NUMBER,   /* u32 the key's name, a double */
+	RING_ARG_INTEGER,  /* u32 the key's name, i64 */
+	RING_ARG_TEXT,     /* u32 the key's name, u8 length, its bytes */
+	RING_ARG_CATEGORY, /* u32 its name */
+	RING_ARG_FLOW_OUT, /* u64: an arrow of this number begins here */
+	RING_ARG_FLOW_IN,  /*      ... ends here */
+};
 
 struct ring_slot {
 	int64_t from_ns, to_ns; /* of the monotonic clock */
@@ -102,6 +120,8 @@ struct ring_head {
 	uint64_t wrong_order;  /* ends of what is not open, or not the innermost */
 	uint64_t nameless;     /* names that there was no number for */
 	uint32_t rank;         /* of the process, as its MPI or batch system says, + 1; 0: none */
+	uint32_t unused_too;
+	uint64_t args_left; /* arguments that there was no room for */
 };
 _Static_assert(sizeof(struct ring_head) <= 19 * RING_PAGE, "rings stay where they are");
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * span.h - the process's spans, on their way to a recording: the process and its threads' rings
- * (span.c), what is made in them (span_make.c), names (span_names.c), and their recording by the
- * process itself (span_record.c). Private to src/lib.
+ * (span.c), what is made in them (span_make.c), what goes with it (span_args.c), names
+ * (span_names.c), and their recording by the process itself (span_record.c). Private to src/lib.
  */
 #ifndef SONDE_LIB_SPAN_H
 #define SONDE_LIB_SPAN_H
@@ -51,6 +51,15 @@ void span_lanes_fork(void);
 
 /* A span of this thread's stack ends, as by sonde_span_end; it ended at to_ns. */
 void span_end_at(uint64_t handle, int64_t to_ns);
+struct span_more;
+/* As sonde_span_end, with what goes with it. */
+void span_end_more(uint64_t handle, const struct span_more *more);
+/* One with a handle, open, that began at from_ns. */
+uint64_t span_begin_at(uint32_t name, uint64_t around, int64_t from_ns);
+/* One with a handle is over and not recorded: what it was. False: it was not open. */
+bool span_forget(uint64_t handle, int64_t *from_ns, uint32_t *name);
+/* The text of a number that sonde_name gave; "": none. */
+void span_name_text(uint32_t number, char out[RING_TEXT_MAX + 1]);
 
 enum { HANDLE_FORKS = 0x7f, HANDLE_FORKS_BIT = 56 };
 #define HANDLE_STACK (UINT64_C(1) << 63)
@@ -68,6 +77,17 @@ static inline struct ring_thread *span_ring(void)
 	return __builtin_expect(!span_mine, 0) ? span_join() : span_mine;
 }
 
+/* Arguments, as they stand in a ring. */
+struct span_more {
+	uint32_t n; /* slots */
+	union {
+		struct ring_slot slot[RING_MORE_MAX];
+		uint8_t bytes[RING_MORE_MAX * sizeof(struct ring_slot)];
+	} u;
+};
+
+/* A span that ended or a mark, with what goes with it; NULL: nothing. */
+void span_publish_with(struct ring_thread *r, struct ring_slot slot, const struct span_more *more);
 /* Only its thread writes into a ring. */
 static inline void span_publish(struct ring_thread *r, struct ring_slot slot)
 {

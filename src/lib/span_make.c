@@ -129,7 +129,7 @@ static uint32_t lane_of(uint32_t n, uint64_t around)
 	return at->lane - 1;
 }
 
-uint64_t sonde_span_begin(uint32_t name, uint64_t around)
+uint64_t span_begin_at(uint32_t name, uint64_t around, int64_t from_ns)
 {
 	struct ring_thread *r = span_ring();
 	int n = r ? number_take() : -1;
@@ -147,11 +147,16 @@ uint64_t sonde_span_begin(uint32_t name, uint64_t around)
 	}
 	lane = lane_of((uint32_t)n, around);
 	at->name = name;
-	at->from_ns = span_now_ns();
+	at->from_ns = from_ns;
 	__atomic_store_n(&at->lane, lane + 1, __ATOMIC_RELEASE);
 	generation = (o->generation + 1) | 1;
 	__atomic_store_n(&o->generation, generation, __ATOMIC_RELEASE);
 	return lane_handle((uint32_t)n, generation);
+}
+
+uint64_t sonde_span_begin(uint32_t name, uint64_t around)
+{
+	return span_begin_at(name, around, span_now_ns());
 }
 
 /* It leaves the lane of the one around it, if that is still open. The lane that it was on. */
@@ -169,11 +174,9 @@ static uint32_t lane_leave(uint32_t n, const struct ring_lane *at)
 	return at->lane - 1;
 }
 
-/* As sonde_span_end, of a handle that is none of the stack's. */
-static void lane_end(uint64_t handle)
+/* It is over: what it was, to *slot. False: it was not open. */
+static bool lane_over(uint64_t handle, struct ring_slot *slot)
 {
-	struct ring_thread *r = span_ring();
-	struct ring_slot slot = { .to_ns = span_now_ns() };
 	struct ring_lane *at;
 	uint64_t generation;
 	uint32_t n;
@@ -182,16 +185,35 @@ static void lane_end(uint64_t handle)
 	    !__atomic_compare_exchange_n(&lanes.open[n].generation, &generation, generation + 1,
 					 false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
 		span_count_wrong();
-		return;
+		return false;
 	}
 	at = lane_at(n);
-	slot.from_ns = at->from_ns;
-	slot.name = at->name;
-	slot.what = RING_LANE_SPAN | lane_leave(n, at) << RING_LANE_BIT;
+	slot->from_ns = at->from_ns;
+	slot->name = at->name;
+	slot->what = RING_LANE_SPAN | lane_leave(n, at) << RING_LANE_BIT;
 	__atomic_store_n(&at->lane, 0, __ATOMIC_RELEASE);
 	number_free(n);
-	if (r)
-		span_publish(r, slot);
+	return true;
+}
+
+/* As sonde_span_end, of a handle that is none of the stack's. */
+static void lane_end(uint64_t handle, const struct span_more *more)
+{
+	struct ring_thread *r = span_ring();
+	struct ring_slot slot = { .to_ns = span_now_ns() };
+
+	if (lane_over(handle, &slot) && r)
+		span_publish_with(r, slot, more);
+}
+
+bool span_forget(uint64_t handle, int64_t *from_ns, uint32_t *name)
+{
+	struct ring_slot slot = { 0 };
+	bool open = lane_over(handle, &slot);
+
+	*from_ns = slot.from_ns;
+	*name = slot.name;
+	return open;
 }
 
 /* Generations go on: a handle of the parent's is none here. */
@@ -243,7 +265,7 @@ uint64_t sonde_begin(uint32_t name)
 }
 
 /* The innermost ends, and with it those around it that had ended before. */
-static void pop(struct ring_thread *r, int64_t to_ns)
+static inline void pop(struct ring_thread *r, int64_t to_ns, const struct span_more *more)
 {
 	uint32_t depth = r->depth - 1;
 	const struct ring_open o = r->open[depth < RING_OPEN_MAX ? depth : 0];
@@ -254,8 +276,11 @@ static void pop(struct ring_thread *r, int64_t to_ns)
 	__atomic_store_n(&r->depth, left, __ATOMIC_RELAXED);
 	if (depth >= RING_OPEN_MAX)
 		__atomic_store_n(&r->lost, r->lost + 1, __ATOMIC_RELAXED);
-	else
+	else if (!more)
 		span_publish(r, (struct ring_slot){ o.from_ns, to_ns, o.name, RING_SPAN });
+	else
+		span_publish_with(r, (struct ring_slot){ o.from_ns, to_ns, o.name, RING_SPAN },
+				  more);
 }
 
 void sonde_end(void)
@@ -263,28 +288,29 @@ void sonde_end(void)
 	struct ring_thread *r = span_mine;
 
 	if (r && r->depth)
-		pop(r, span_now_ns());
+		pop(r, span_now_ns(), NULL);
 	else if (r)
 		span_count_wrong();
 }
 
 /* One within which another is still open: it has its times, and is counted. */
-static void end_within(struct ring_thread *r, uint32_t depth, int64_t to_ns)
+static void end_within(struct ring_thread *r, uint32_t depth, int64_t to_ns,
+		       const struct span_more *more)
 {
 	struct ring_open *o = &r->open[depth];
 
 	span_count_wrong();
-	span_publish(r, (struct ring_slot){ o->from_ns, to_ns, o->name, RING_SPAN });
+	span_publish_with(r, (struct ring_slot){ o->from_ns, to_ns, o->name, RING_SPAN }, more);
 	__atomic_store_n(&o->from_ns, RING_ENDED, __ATOMIC_RELAXED);
 }
 
-void span_end_at(uint64_t handle, int64_t to_ns)
+static void stack_end(uint64_t handle, int64_t to_ns, const struct span_more *more)
 {
 	struct ring_thread *r = span_mine;
 	uint32_t at = handle & 0xffff, serial = (uint32_t)(handle >> 16);
 
 	if (r && at && at == r->depth && at > RING_OPEN_MAX) {
-		pop(r, to_ns);
+		pop(r, to_ns, more);
 		return;
 	}
 	if (!r || !at || at > r->depth || at > RING_OPEN_MAX ||
@@ -292,17 +318,27 @@ void span_end_at(uint64_t handle, int64_t to_ns)
 	    r->open[at - 1].from_ns == RING_ENDED)
 		span_count_wrong();
 	else if (at == r->depth)
-		pop(r, to_ns);
+		pop(r, to_ns, more);
 	else
-		end_within(r, at - 1, to_ns);
+		end_within(r, at - 1, to_ns, more);
+}
+
+void span_end_at(uint64_t handle, int64_t to_ns)
+{
+	stack_end(handle, to_ns, NULL);
+}
+
+void span_end_more(uint64_t handle, const struct span_more *more)
+{
+	if (handle & HANDLE_STACK)
+		stack_end(handle, span_now_ns(), more);
+	else if (handle)
+		lane_end(handle, more);
 }
 
 void sonde_span_end(uint64_t span)
 {
-	if (span & HANDLE_STACK)
-		span_end_at(span, span_now_ns());
-	else if (span)
-		lane_end(span);
+	span_end_more(span, NULL);
 }
 
 /* ---- instants ---- */

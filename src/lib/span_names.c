@@ -199,6 +199,24 @@ uint32_t sonde_name(const char *text)
 	return number;
 }
 
+/* A number is told when its text is there, and stays. */
+void span_name_text(uint32_t number, char out[RING_TEXT_MAX + 1])
+{
+	const char *at;
+	size_t n;
+
+	*out = '\0';
+	if (number && number <= RING_NAMES_MAX) {
+		snprintf(out, RING_TEXT_MAX + 1, "%s", names.name[number]);
+	} else if (number > RING_NAMES_MAX && number <= RING_NAMES_MAX + names.ntexts) {
+		at = names.chunk[names.text_at[number - RING_NAMES_MAX] / RING_TEXTS_CHUNK];
+		at += names.text_at[number - RING_NAMES_MAX] % RING_TEXTS_CHUNK;
+		n = (unsigned char)at[0] | (size_t)(unsigned char)at[1] << 8;
+		memcpy(out, at + 2, n);
+		out[n] = '\0';
+	}
+}
+
 /* Of texts, those that there is room for. */
 void span_names_put(struct ring_head *head)
 {

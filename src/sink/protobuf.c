@@ -22,13 +22,18 @@ void protobuf_signed(struct bytes *out, unsigned field, int64_t v)
 	bytes_zigzag(out, v);
 }
 
+void protobuf_fixed(struct bytes *out, unsigned field, uint64_t v)
+{
+	key(out, field, WIRE_64BIT);
+	bytes_u64(out, v);
+}
+
 void protobuf_real(struct bytes *out, unsigned field, double v)
 {
 	uint64_t bits;
 
 	memcpy(&bits, &v, sizeof(bits));
-	key(out, field, WIRE_64BIT);
-	bytes_u64(out, bits);
+	protobuf_fixed(out, field, bits);
 }
 
 void protobuf_binary(struct bytes *out, unsigned field, const void *data, size_t n)

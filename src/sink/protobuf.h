@@ -10,6 +10,7 @@
 
 void protobuf_number(struct bytes *out, unsigned field, uint64_t v);
 void protobuf_signed(struct bytes *out, unsigned field, int64_t v); /* sint64 */
+void protobuf_fixed(struct bytes *out, unsigned field, uint64_t v); /* fixed64 */
 void protobuf_real(struct bytes *out, unsigned field, double v);
 void protobuf_binary(struct bytes *out, unsigned field, const void *data, size_t n);
 void protobuf_text(struct bytes *out, unsigned field, const char *text);

@@ -33,10 +33,17 @@ static int file_make(void)
 					   { 7, 9, 1025, RING_LANE_SPAN | 1 << RING_LANE_BIT },
 					   { 7, 9, 1, RING_VALUE },
 					   { 8, 0, 1026, RING_VALUE },
-					   { 9, 0, 2, RING_CALLED } };
+					   { 9, 0, 2, RING_CALLED },
+					   { 6, 9, 1, RING_SPAN | 2u << RING_MORE_BIT },
+					   { 0 },
+					   { 0 },
+					   { 6, 0, 1, RING_MARK } };
+	/* in the place of two of these: what arguments are */
+	static const uint8_t args[] = "\4\1\0\0\0\3\2\0\0\0\1x\2\1\0\0\0\5\0\0\0\0\0\0\0"
+				      "\5\7\0\0\0\0\0\0\0";
 	static const char texts[] = "\1\4\0\0\4\0long\6\0longer\0";
 	const struct ring_lane lanes[2] = { { 4, 1, 1 }, { 5, 1025, 2 } };
-	struct ring_thread ring = { .written = 9, .depth = 1, .called = "a thread" };
+	struct ring_thread ring = { .written = 13, .depth = 1, .called = "a thread" };
 	struct ring_head *head = calloc(1, sizeof *head);
 	struct ring_mpi *mpi = calloc(1, sizeof *mpi);
 	int fd = memfd_create("ring", MFD_CLOEXEC);
@@ -58,6 +65,7 @@ static int file_make(void)
 	put(fd, 0, head, sizeof *head);
 	put(fd, ring_thread_at(0), &ring, sizeof ring);
 	put(fd, ring_thread_at(0) + RING_PAGE, slots, sizeof slots);
+	put(fd, ring_thread_at(0) + RING_PAGE + 10 * sizeof slots[0], args, sizeof args - 1);
 	put(fd, ring_lanes_at(0), lanes, sizeof lanes);
 	put(fd, ring_texts_at(0), texts, sizeof texts);
 	mpi->ranks = 2;
@@ -79,7 +87,7 @@ static void patch(int fd, const uint8_t *data, size_t n)
 		      { offsetof(struct ring_head, value), 64 },
 		      { offsetof(struct ring_head, valued), 64 },
 		      { ring_thread_at(0), sizeof(struct ring_thread) },
-		      { ring_thread_at(0) + RING_PAGE, 256 },
+		      { ring_thread_at(0) + RING_PAGE, sizeof(struct ring_slot) * 13 },
 		      { ring_thread_at(1), 256 },
 		      { offsetof(struct ring_head, ntexts), 32 },
 		      { ring_lanes_at(0), 64 },
@@ -136,7 +144,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	if (r)
 		span_reader_end(r, &in, &s);
 	span_intake_report(&in, &s);
-	check(in.lost >= 0 && in.marks >= 0 && in.unclear >= 0);
+	check(in.lost >= 0 && in.marks >= 0 && in.unclear >= 0 && in.args_left >= 0);
 	check_events(&s);
 	span_reader_close(r);
 	sample_free(&s);

@@ -20,9 +20,10 @@
  *                                  million bytes that are the same but for the last
  *     spanner values N MS          N values of a counter, MS apart, and of one of the same name
  *                                  in a child
- *     spanner unfinished           one with a handle, one in a thread, and SIGKILL
- *     spanner alone DIRECTORY      100 in a recording of its own, which stops, and 100 in another
- *     spanner forks DIRECTORY      100 children, while recordings of its own start and stop
+ *     spanner args SPANS           that many with arguments, and some of each kind; two arrows, and
+ * a span that ends in a child spanner unfinished           one with a handle, one in a thread, and
+ * SIGKILL spanner alone DIRECTORY      100 in a recording of its own, which stops, and 100 in
+ * another spanner forks DIRECTORY      100 children, while recordings of its own start and stop
  *     spanner orphan DIRECTORY     100 in a recording of its own, and SIGKILL a second later
  */
 #include <pthread.h>
@@ -330,6 +331,68 @@ static void forks_beside_recordings(char *directory)
 	pthread_join(id, NULL);
 }
 
+static void args_many(long n)
+{
+	const struct sonde_arg number = sonde_arg_integer(sonde_name("i"), 7);
+
+	for (long i = 0; i < n; i++)
+		sonde_span_end_with(sonde_begin(sonde_name("counted")), &number, 1);
+}
+
+/* The child ends what its parent began, and an arrow leads to it. */
+static void args_passed(void)
+{
+	uint64_t flow = sonde_flow(), handed = sonde_span_begin(sonde_name("handed over"), 0);
+	struct sonde_arg out = sonde_arg_flow_out(flow), in = sonde_arg_flow_in(flow);
+	struct sonde_passed passed;
+	uint64_t receive;
+
+	sonde_span_end_with(sonde_begin(sonde_name("send")), &out, 1);
+	if (!sonde_span_pass(handed, &passed))
+		puts("it cannot be passed");
+	sonde_span_end(handed); /* counts as a wrong end */
+	if (!fork()) {
+		const struct sonde_arg by = sonde_arg_text(sonde_name("by"), "child");
+
+		receive = sonde_begin(sonde_name("receive"));
+		rest(20);
+		sonde_span_end_with(receive, &in, 1);
+		sonde_span_end_with(sonde_span_take(&passed), &by, 1);
+		passed.machine++;
+		if (sonde_span_take(&passed))
+			puts("it is of another machine");
+		_exit(0);
+	}
+	wait(NULL);
+}
+
+static void args(long n)
+{
+	char text[1000];
+	struct sonde_arg some[] = { sonde_arg_integer(sonde_name("bytes"), INT64_MIN),
+				    sonde_arg_number(sonde_name("share"), 0.1),
+				    sonde_arg_text(sonde_name("file"), "a \"b\"\n\\c"),
+				    sonde_arg_category(sonde_name("input and output")),
+				    sonde_arg_text(sonde_name("of nothing"), "") };
+	struct sonde_arg loss = sonde_arg_number(sonde_name("loss"), 0.31), lots[20];
+
+	memset(text, 'x', sizeof text - 1);
+	text[sizeof text - 1] = '\0';
+	args_many(n);
+	sonde_span_end_with(sonde_begin(sonde_name("load")), some, 5);
+	sonde_span_end_with(sonde_span_begin(sonde_name("request"), 0), some, 1);
+	sonde_mark_with(sonde_name("epoch"), &loss, 1);
+	for (int i = 0; i < 20; i++)
+		lots[i] = sonde_arg_integer(sonde_name("n"), i);
+	sonde_span_end_with(sonde_begin(sonde_name("lots")), lots, 20);
+	for (int i = 0; i < 5; i++)
+		lots[i] = sonde_arg_text(sonde_name("t"), text);
+	sonde_span_end_with(sonde_begin(sonde_name("long")), lots, 5);
+	lots[0].kind = 99;
+	sonde_span_end_with(sonde_begin(sonde_name("strange")), lots, 1);
+	args_passed();
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -363,6 +426,8 @@ int main(int argc, char **argv)
 		named((int)n);
 	else if (!strcmp(what, "values"))
 		values((int)n, (int)strtol(argv[3], NULL, 10));
+	else if (!strcmp(what, "args"))
+		args(n);
 	else if (!strcmp(what, "unfinished"))
 		unfinished();
 	else if (!strcmp(what, "alone") || !strcmp(what, "orphan"))

@@ -32,6 +32,10 @@ static const struct {
 	  "Coroutines and callbacks need sonde_span_begin." },
 	{ "spans.nameless", "names of spans", "put together as (other names)", UNIT_COUNT,
 	  KEPT_UNKNOWN, false, 0, "A process has 16,000 names at most." },
+	{ "spans.arguments_left_out", "arguments of spans", "left out", UNIT_COUNT, KEPT_UNKNOWN,
+	  false, 0,
+	  "A span or a mark has 16 arguments of 960 bytes at most, and 200,000 spans of a "
+	  "recording have them." },
 	{ "counters.values_left_out", "values of counters", "not kept one by one", UNIT_COUNT,
 	  KEPT_POINTS, false, 0,
 	  "Of more than 1,000 a second, the least, the most and the last of an interval are "

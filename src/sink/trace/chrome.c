@@ -161,6 +161,22 @@ static void end_event(struct bytes *out, const struct trace_slice *s)
 	bytes_puts(out, s->nnotes ? "}}" : "}");
 }
 
+/* An arrow is bound to the slice that is open where it begins or ends, which is this one at its
+ * begin, and just before its end. */
+static void put_flows(void *state, struct bytes *out, const struct trace_slice *s)
+{
+	int64_t last_ns = s->end_ns > s->begin_ns ? s->end_ns - 1 : s->begin_ns;
+
+	for (uint32_t i = 0; i < s->nflows; i++) {
+		const struct trace_flow *f = &s->flow[i];
+
+		begin_event(state, out, f->in ? 'f' : 's', s->group, s->row);
+		time_us(out, "ts", f->in ? last_ns : s->begin_ns);
+		bytes_printf(out, ",\"cat\":\"flow\",\"name\":\"flow\",\"id\":\"0x%" PRIx64 "\"%s}",
+			     f->id, f->in ? ",\"bp\":\"e\"" : "");
+	}
+}
+
 static void put_slice(void *state, struct bytes *out, const struct trace_slice *s)
 {
 	uint8_t *at = event_start(state, out, 'X', s->group, s->row);
@@ -171,6 +187,7 @@ static void put_slice(void *state, struct bytes *out, const struct trace_slice *
 	at = put_us(PUT(at, ",\"dur\":"), s->end_ns - s->begin_ns);
 	event_stop(out, at);
 	end_event(out, s);
+	put_flows(state, out, s);
 }
 
 static void put_mark(void *state, struct bytes *out, const struct trace_slice *m)

@@ -187,6 +187,7 @@ enum {
 	EVENT_TRACK = 11,
 	EVENT_CATEGORY = 22,
 	EVENT_REAL = 44,
+	EVENT_FLOW = 47,
 };
 enum { TYPE_BEGIN = 1, TYPE_END, TYPE_INSTANT, TYPE_COUNTER };
 enum { NOTE_REAL = 5, NOTE_TEXT = 6, NOTE_NAME = 10 };
@@ -350,6 +351,14 @@ static void put_note(struct perfetto *p, const struct trace_note *n)
 	protobuf_message(&p->message, EVENT_NOTE, &p->inner);
 }
 
+/* Those that go out, or in: at the begin of a slice, and at its end. */
+static void put_flows(struct perfetto *p, const struct trace_slice *s, bool in)
+{
+	for (uint32_t i = 0; i < s->nflows; i++)
+		if (s->flow[i].in == in)
+			protobuf_fixed(&p->message, EVENT_FLOW, s->flow[i].id);
+}
+
 /* An event with a name, a category and notes. */
 static void put_named(struct perfetto *p, struct bytes *out, unsigned type,
 		      const struct trace_slice *s)
@@ -361,6 +370,9 @@ static void put_named(struct perfetto *p, struct bytes *out, unsigned type,
 	put_text(p, &p->message, EVENT_CATEGORY, s->category);
 	for (uint32_t i = 0; i < s->nnotes; i++)
 		put_note(p, &s->note[i]);
+	put_flows(p, s, false);
+	if (type == TYPE_INSTANT)
+		put_flows(p, s, true);
 	end_event(p, out);
 }
 
@@ -370,6 +382,7 @@ static void put_slice(void *state, struct bytes *out, const struct trace_slice *
 
 	put_named(p, out, TYPE_BEGIN, s);
 	begin_event(p, s->end_ns, TYPE_END, uuid_of(s->group, s->row));
+	put_flows(p, s, true);
 	end_event(p, out);
 }
 

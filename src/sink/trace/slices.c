@@ -191,8 +191,14 @@ int trace_losses(struct trace *t, struct err *e)
 		notes.n = 0;
 		notes_text(&notes, "why", l->why);
 		t->format->slice(t->state, &t->out,
-				 &(struct trace_slice){ group, row, begin, end, "loss", l->words,
-							notes.note, notes.n, NULL });
+				 &(struct trace_slice){ .group = group,
+							.row = row,
+							.begin_ns = begin,
+							.end_ns = end,
+							.category = "loss",
+							.name = l->words,
+							.note = notes.note,
+							.nnotes = notes.n });
 		t->count->slices++;
 	}
 	return 0;
@@ -206,25 +212,29 @@ int trace_marks(struct trace *t, struct err *e)
 	for (uint32_t i = 1; i < r->nmarks && !rc; i++) {
 		const struct run_mark *m = &r->marks[i];
 		int64_t at = trace_time(t, m->node, m->at_ns);
+		struct trace_slice mark = { .row = 1,
+					    .begin_ns = at,
+					    .end_ns = at,
+					    .category = "mark",
+					    .name = m->name ? m->name : "" };
 		struct notes notes;
+		struct words words;
 		char title[TITLE_MAX];
-		uint32_t group;
 
 		notes.n = 0;
 
 		if (at < t->from_ns || at >= t->until_ns)
 			continue;
-		notes_text(&notes, "message", m->message);
+		notes_words(&notes, &words, &mark, "message", m->message);
 		if (m->instance && m->instance < r->ninstances)
 			notes_text(&notes, "about",
 				   trace_title(t, m->instance, title, sizeof title));
-		group = trace_group(t, m->node, m->instance);
-		if (t->next_row[group] == 1)
-			trace_add_row(t, group, "marks");
-		t->format->mark(t->state, &t->out,
-				&(struct trace_slice){ group, 1, at, at, "mark",
-						       m->name ? m->name : "", notes.note, notes.n,
-						       NULL });
+		mark.group = trace_group(t, m->node, m->instance);
+		if (t->next_row[mark.group] == 1)
+			trace_add_row(t, mark.group, "marks");
+		mark.note = notes.note;
+		mark.nnotes = notes.n;
+		t->format->mark(t->state, &t->out, &mark);
 		t->count->marks++;
 		rc = trace_flush(t, e);
 	}

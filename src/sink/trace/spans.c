@@ -99,6 +99,7 @@ static int put_span(struct spans *x, const struct run_span *s)
 {
 	struct trace *t = x->t;
 	struct notes notes;
+	struct words words;
 	const char *kind = s->track ? kind_of(t->run, s->track) : NULL;
 	struct trace_slice slice = { .group = trace_group(t, s->node, s->track),
 				     .begin_ns = trace_time(t, s->node, s->begin_ns),
@@ -109,7 +110,7 @@ static int put_span(struct spans *x, const struct run_span *s)
 		slice.colour = "grey";
 
 	notes.n = 0;
-	notes_text(&notes, "detail", s->detail);
+	notes_words(&notes, &words, &slice, "detail", s->detail);
 	slice.end_ns = trace_end_of(t, s->node, s->end_ns, &notes);
 	return lane_put(&x->lane, t, &slice, &notes, x->e);
 }

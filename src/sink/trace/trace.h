@@ -37,6 +37,12 @@ struct trace_note {
 	double number;
 };
 
+/* An arrow leads from each slice that it goes out of to the next that it goes into. */
+struct trace_flow {
+	uint64_t id;
+	bool in;
+};
+
 /* Rows are a group's own, from 1. A mark is a slice that has no end. */
 struct trace_slice {
 	uint32_t group, row;
@@ -45,6 +51,8 @@ struct trace_slice {
 	const struct trace_note *note;
 	uint32_t nnotes;
 	const char *colour; /* as Chrome calls it, for formats that have it; or NULL */
+	const struct trace_flow *flow;
+	uint32_t nflows;
 };
 
 struct trace_counter {

@@ -86,6 +86,20 @@ struct notes {
 void notes_text(struct notes *x, const char *key, const char *text);
 void notes_number(struct notes *x, const char *key, double v);
 
+enum { WORDS_SIZE = 4096, FLOWS_MAX = 16 };
+
+/* A text of words KEY=VALUE, read: their memory. */
+struct words {
+	char text[WORDS_SIZE];
+	size_t used;
+	struct trace_flow flow[FLOWS_MAX];
+	uint32_t nflows;
+};
+/* Its words become notes, the slice's category and its arrows; where one is no KEY=VALUE, the text
+ * is a note as well, called by that key. w is made anew, and outlives the slice. */
+void notes_words(struct notes *x, struct words *w, struct trace_slice *s, const char *key,
+		 const char *text);
+
 /* What lies beside each other in one track: things of one kind on one node. Slices come by their
  * begin, of one begin the longest first. {0} is empty. */
 struct lane {

@@ -10,7 +10,8 @@
 #include <unistd.h>
 
 enum {
-	SOON_NS = 1000000000, /* later than now than this is not a time of a span */
+	SOON_NS = 1000000000,  /* later than now than this is not a time of a span */
+	DETAILED_AT_ONCE = 64, /* spans and marks with arguments: their texts are long */
 };
 
 bool span_file_get(const struct span_reader *r, size_t at, void *out, size_t size)
@@ -106,85 +107,6 @@ void span_reader_about(struct span_reader *r, uint32_t instance)
 }
 
 /* ---- names ---- */
-
-static bool chunk_at(const struct span_reader *r, uint32_t chunk, uint32_t *first)
-{
-	return chunk < RING_TEXTS_CHUNKS &&
-	       span_file_get(r, ring_texts_at(chunk), first, sizeof *first);
-}
-
-/* Where texts lie, up to the last that is there: on from where this stopped before. */
-static void texts_find(struct span_reader *r, struct span_intake *in)
-{
-	uint32_t first, next = RING_NAMES_MAX + 1 + r->ntexts;
-
-	while (r->ntexts < RING_TEXTS_MAX && r->text_chunk < RING_TEXTS_CHUNKS) {
-		size_t at = ring_texts_at(r->text_chunk), have = r->text_used, n = 0;
-
-		if (!have && (!chunk_at(r, r->text_chunk, &first) || first != next))
-			return;
-		have = have ? have : sizeof first;
-		if (have + 2 < RING_TEXTS_CHUNK)
-			n = RING_TEXTS_CHUNK - have < sizeof in->text ? RING_TEXTS_CHUNK - have
-								      : sizeof in->text;
-		if (n && !span_file_get(r, at + have, in->text, n))
-			return;
-		for (size_t i = 0; i + 2 <= n && r->ntexts < RING_TEXTS_MAX;) {
-			size_t length = (uint8_t)in->text[i] | (size_t)(uint8_t)in->text[i + 1]
-								       << 8;
-
-			if (!length || length > RING_TEXT_MAX || i + 2 + length > n)
-				break;
-			r->text_at[++r->ntexts] =
-				(uint32_t)(r->text_chunk * RING_TEXTS_CHUNK + have);
-			have += 2 + length;
-			i += 2 + length;
-		}
-		if (RING_NAMES_MAX + 1 + r->ntexts == next) { /* none was found here */
-			if (!chunk_at(r, r->text_chunk + 1, &first) || first != next)
-				return;
-			r->text_chunk++;
-			have = 0;
-		}
-		r->text_used = (uint32_t)have;
-		next = RING_NAMES_MAX + 1 + r->ntexts;
-	}
-}
-
-static bool text_get(struct span_reader *r, struct span_intake *in, uint32_t name, char *out)
-{
-	uint32_t i = name - RING_NAMES_MAX;
-	uint8_t length[2];
-	size_t at, n;
-
-	if (i > r->ntexts)
-		texts_find(r, in);
-	if (i > r->ntexts)
-		return false;
-	at = ring_texts_at(0) + r->text_at[i];
-	if (!span_file_get(r, at, length, sizeof length))
-		return false;
-	n = length[0] | (size_t)length[1] << 8;
-	if (n > RING_TEXT_MAX || !span_file_get(r, at + sizeof length, out, n))
-		return false;
-	out[n] = '\0';
-	return *out;
-}
-
-bool span_name_get(struct span_reader *r, struct span_intake *in, uint32_t name,
-		   char out[RING_TEXT_MAX + 1])
-{
-	size_t at = offsetof(struct ring_head, name) + (size_t)name * RING_NAME_SIZE;
-
-	if (!name || name > SPAN_NUMBERS_MAX)
-		return false;
-	if (name > RING_NAMES_MAX)
-		return text_get(r, in, name, out);
-	if (!span_file_get(r, at, out, RING_NAME_SIZE))
-		return false;
-	out[RING_NAME_SIZE - 1] = '\0';
-	return *out;
-}
 
 static uint32_t word_of(struct span_reader *r, struct span_intake *in, struct sample *s,
 			uint32_t name)
@@ -325,7 +247,8 @@ static void spans_put(struct span_intake *in, struct sample *s, uint32_t track, 
 static void lanes_put(struct span_reader *r, struct span_intake *in, struct sample *s, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t what = in->apart[i].what, k = 0, lane = what >> RING_LANE_BIT;
+		uint32_t what = in->apart[i].what, k = 0;
+		uint32_t lane = what >> RING_LANE_BIT & RING_LANE_MASK;
 		int64_t first_ns = in->apart[i].from_ns;
 
 		if ((what & RING_WHAT) != RING_LANE_SPAN)
@@ -343,6 +266,7 @@ static void lanes_put(struct span_reader *r, struct span_intake *in, struct samp
 	}
 }
 
+/* A mark, and what goes with it. */
 static void mark_put(struct span_reader *r, uint32_t thread, struct span_intake *in,
 		     struct sample *s, const struct ring_slot *slot)
 {
@@ -354,7 +278,32 @@ static void mark_put(struct span_reader *r, uint32_t thread, struct span_intake 
 	}
 	in->marks++;
 	span_name_get(r, in, slot->name, name);
-	sample_mark(s, track_of(r, thread), slot->from_ns, name, "");
+	span_args_text(r, in, slot + 1, span_args_slots(slot));
+	sample_mark(s, track_of(r, thread), slot->from_ns, name, in->detail);
+}
+
+/* A span with arguments is told by itself. False: no more of these are kept. */
+static bool detailed_put(struct span_reader *r, uint32_t thread, struct span_intake *in,
+			 struct sample *s, const struct ring_slot *slot)
+{
+	char name[RING_TEXT_MAX + 1] = "";
+	uint32_t n = span_args_slots(slot), lane = slot->what >> RING_LANE_BIT & RING_LANE_MASK;
+
+	if (!n)
+		return false;
+	if (in->details == SPAN_DETAILS_MAX) {
+		number_add(&in->args_left, 1);
+		return false;
+	}
+	in->details++;
+	span_name_get(r, in, slot->name, name);
+	span_args_text(r, in, slot + 1, n);
+	sample_span(s,
+		    (slot->what & RING_WHAT) == RING_SPAN
+			    ? track_of(r, thread)
+			    : lane_track(r, in, s, lane, slot->from_ns),
+		    slot->from_ns, slot->to_ns, name, in->detail);
+	return true;
 }
 
 /* Spans of the thread before it is another's. */
@@ -367,10 +316,11 @@ static void thread_spans_put(struct span_reader *r, uint32_t thread, struct span
 
 static bool is_span(const struct ring_slot *x, int64_t soon_ns)
 {
-	bool lane = (x->what & RING_WHAT) == RING_LANE_SPAN &&
-		    x->what >> RING_LANE_BIT < RING_LANES_MAX;
+	uint32_t kind = x->what & RING_WHAT;
+	bool lane = kind == RING_LANE_SPAN &&
+		    (x->what >> RING_LANE_BIT & RING_LANE_MASK) < RING_LANES_MAX;
 
-	return (x->what == RING_SPAN || lane) && x->to_ns >= x->from_ns && x->to_ns <= soon_ns;
+	return (kind == RING_SPAN || lane) && x->to_ns >= x->from_ns && x->to_ns <= soon_ns;
 }
 
 /* n slots of a thread, read into in->slot. */
@@ -380,15 +330,20 @@ static void slots_put(struct span_reader *r, uint32_t thread, struct span_intake
 	int64_t soon_ns = clock_mono_ns() + SOON_NS;
 	uint32_t nspans = 0, napart = 0;
 
-	for (const struct ring_slot *x = in->slot; x < in->slot + n; x++) {
+	for (const struct ring_slot *x = in->slot; x < in->slot + n; x += 1 + span_args_slots(x)) {
 		bool timed = x->from_ns >= 0 && x->from_ns <= soon_ns;
+		bool span = timed && is_span(x, soon_ns);
+		uint32_t kind = x->what & RING_WHAT;
 
-		if (timed && is_span(x, soon_ns) && x->what == RING_SPAN) {
+		if (span && detailed_put(r, thread, in, s, x)) {
+			continue;
+		} else if (span && kind == RING_SPAN) {
 			in->span[nspans++] = (struct event_span){ x->from_ns, x->to_ns,
 								  word_of(r, in, s, x->name) };
-		} else if (timed && (is_span(x, soon_ns) || x->what == RING_VALUE)) {
-			in->apart[napart++] = *x;
-		} else if (timed && x->what == RING_MARK) {
+		} else if (span || (timed && x->what == RING_VALUE)) {
+			in->apart[napart] = *x;
+			in->apart[napart++].what &= ~(~0u << RING_MORE_BIT);
+		} else if (timed && kind == RING_MARK) {
 			mark_put(r, thread, in, s, x);
 		} else if (timed && x->what == RING_CALLED) {
 			track_name(r, in, s, thread, x->name);
@@ -404,6 +359,34 @@ static void slots_put(struct span_reader *r, uint32_t thread, struct span_intake
 	span_counters_put(r, in, s, napart);
 }
 
+/* Of n slots, those that are whole with what follows them, and not more of these than there is room
+ * for. What claims to be longer than anything is, is passed over: 0. */
+static uint32_t whole_slots(const struct ring_slot *slot, uint32_t n)
+{
+	uint32_t i = 0, detailed = 0;
+
+	while (i < n) {
+		uint32_t more = span_args_slots(&slot[i]);
+
+		if (more > RING_MORE_MAX || i + 1 + more > n || detailed == DETAILED_AT_ONCE)
+			break;
+		detailed += more > 0;
+		i += 1 + more;
+	}
+	return i;
+}
+
+/* n slots from the first on, which may be behind the ring's end. */
+static bool slots_get(const struct span_reader *r, uint32_t thread, struct span_intake *in,
+		      uint64_t first, uint32_t n)
+{
+	size_t at = ring_thread_at(thread) + RING_PAGE, size = sizeof *in->slot;
+	uint32_t k = n < RING_SLOTS - first ? n : (uint32_t)(RING_SLOTS - first);
+
+	return span_file_get(r, at + first * size, in->slot, k * size) &&
+	       (k == n || span_file_get(r, at, in->slot + k, (n - k) * size));
+}
+
 /* Each slot is at most five events and their texts. */
 static bool has_room(const struct sample *s)
 {
@@ -417,7 +400,7 @@ static int thread_take(struct span_reader *r, uint32_t thread, struct span_intak
 {
 	struct reading *x = &r->thread[thread];
 	uint64_t written, left, first = x->taken % RING_SLOTS;
-	uint32_t n;
+	uint32_t n, whole;
 
 	if (x->broken)
 		return 0;
@@ -429,11 +412,14 @@ static int thread_take(struct span_reader *r, uint32_t thread, struct span_intak
 	if (!left || !has_room(s))
 		return left ? -1 : 0;
 	n = left < EVENT_SPANS_MAX ? (uint32_t)left : EVENT_SPANS_MAX;
-	n = n < RING_SLOTS - first ? n : (uint32_t)(RING_SLOTS - first);
-	if (!span_file_get(r, ring_thread_at(thread) + RING_PAGE + first * sizeof *in->slot,
-			   in->slot, n * sizeof *in->slot))
+	if (!slots_get(r, thread, in, first, n))
 		return 0;
-	slots_put(r, thread, in, s, n);
+	whole = whole_slots(in->slot, n);
+	if (whole)
+		slots_put(r, thread, in, s, whole);
+	else
+		in->unclear++;
+	n = whole ? whole : n;
 	x->taken += n;
 	if (pwrite(r->fd, &x->taken, sizeof x->taken,
 		   (off_t)(ring_thread_at(thread) + offsetof(struct ring_thread, taken))) < 0)
@@ -447,10 +433,11 @@ bool span_reader_take(struct span_reader *r, struct span_intake *in, struct samp
 
 	threads_find(r);
 	for (uint32_t i = 0; i < r->nthreads; i++) {
+		uint64_t until = r->thread[i].taken + 2 * RING_SLOTS;
 		int more = 1;
 
 		/* one that writes as fast as this reads is not listened to for ever */
-		for (uint32_t turn = 0; more > 0 && turn < 2 * RING_SLOTS / EVENT_SPANS_MAX; turn++)
+		while (more > 0 && r->thread[i].taken < until)
 			more = thread_take(r, i, in, s);
 		all &= more >= 0;
 	}
@@ -476,6 +463,7 @@ void span_losses_take(struct span_reader *r, struct span_intake *in)
 	count_take(r, offsetof(struct ring_head, lost), &r->lost, &in->lost);
 	count_take(r, offsetof(struct ring_head, wrong_order), &r->wrong_order, &in->wrong_order);
 	count_take(r, offsetof(struct ring_head, nameless), &r->nameless, &in->nameless);
+	count_take(r, offsetof(struct ring_head, args_left), &r->args_left, &in->args_left);
 	for (uint32_t i = 0; i < r->nthreads; i++)
 		count_take(r, ring_thread_at(i) + offsetof(struct ring_thread, lost),
 			   &r->thread[i].lost, &in->lost);
@@ -558,6 +546,7 @@ void span_intake_report(struct span_intake *in, struct sample *s)
 	report(s, "spans.left_out", in->lost, &in->told.lost);
 	report(s, "spans.wrong_order", in->wrong_order, &in->told.wrong_order);
 	report(s, "spans.nameless", in->nameless, &in->told.nameless);
+	report(s, "spans.arguments_left_out", in->args_left, &in->told.args_left);
 	report(s, "counters.values_left_out", in->thinned, &in->told.thinned);
 	if (s->last && in->unclear)
 		sample_meta_int(s, "spans.unclear", in->unclear);

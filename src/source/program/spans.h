@@ -15,15 +15,22 @@
 
 #include <sys/types.h>
 
-enum { SPAN_MARKS_MAX = 100000, SPAN_TRACKS_MAX = 4096, SPAN_COUNTERS_MAX = 256 };
+enum {
+	SPAN_MARKS_MAX = 100000,
+	SPAN_TRACKS_MAX = 4096,
+	SPAN_COUNTERS_MAX = 256,
+	SPAN_DETAILS_MAX = 200000, /* spans that keep their arguments */
+	SPAN_DETAIL_MAX = 2048,    /* bytes of the text that these become, with its NUL */
+};
 
 /* What all processes of a recording have in common. {0} is ready. */
 struct span_intake {
 	int64_t marks, lost, unclear;  /* lost: no room, here or there; unclear: no sense */
 	int64_t wrong_order, nameless; /* ends of what was not the innermost; names beyond all */
 	int64_t values, thinned;       /* of counters; and of these, those that are not kept */
+	int64_t details, args_left;    /* spans with arguments; arguments that are not kept */
 	struct {
-		int64_t lost, wrong_order, nameless, thinned;
+		int64_t lost, wrong_order, nameless, thinned, args_left;
 	} told;
 	uint32_t tracks, counters;
 	/* scratch */
@@ -32,6 +39,7 @@ struct span_intake {
 	struct ring_slot apart[EVENT_SPANS_MAX]; /* of lanes and counters */
 	struct event_point point[EVENT_SPANS_MAX];
 	char text[RING_PAGE];
+	char detail[SPAN_DETAIL_MAX];
 	struct ring_mpi mpi;
 	struct {
 		uint64_t value[RING_NAMES_MAX + 1];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spans_part.h - a process's file while it is read: rings (spans.c) and counters
- * (spans_counters.c). Private to these.
+ * spans_part.h - a process's file while it is read: rings (spans.c), arguments (spans_args.c) and
+ * counters (spans_counters.c). Private to these.
  */
 #ifndef SONDE_SOURCE_PROGRAM_SPANS_PART_H
 #define SONDE_SOURCE_PROGRAM_SPANS_PART_H
@@ -43,7 +43,7 @@ struct span_reader {
 	uint32_t about;
 	char rank[16]; /* "": nobody says one */
 	uint64_t lost; /* of threads without a ring */
-	uint64_t wrong_order, nameless;
+	uint64_t wrong_order, nameless, args_left;
 	uint32_t nthreads;
 	struct reading thread[RING_THREADS_MAX];
 	uint32_t word[SPAN_NUMBERS_MAX + 1]; /* of the recording; 0: not told yet */
@@ -63,6 +63,12 @@ bool span_name_get(struct span_reader *r, struct span_intake *in, uint32_t name,
 /* An instance of the process says which that is. */
 void span_label_put(const struct span_reader *r, struct sample *s, uint32_t instance);
 void span_losses_take(struct span_reader *r, struct span_intake *in);
+
+/* How many slots of arguments follow this one. */
+uint32_t span_args_slots(const struct ring_slot *slot);
+/* The arguments in n slots as KEY=VALUE words, to in->detail. */
+void span_args_text(struct span_reader *r, struct span_intake *in, const struct ring_slot *slot,
+		    uint32_t n);
 
 /* The values among n slots of in->apart. */
 void span_counters_put(struct span_reader *r, struct span_intake *in, struct sample *s, uint32_t n);

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * span_args.c - what goes with a span or a mark: arguments and arrows; and spans that end in
+ * another process. Arguments stand in slots behind the span's own, and are published with it: a
+ * span without any costs nothing of this.
+ */
+#include "lib/span.h"
+
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#undef sonde_span_end_with
+#undef sonde_mark_with
+
+/* ---- arguments ---- */
+
+void span_publish_with(struct ring_thread *r, struct ring_slot slot, const struct span_more *more)
+{
+	struct ring_slot *slots = (struct ring_slot *)((char *)r + RING_PAGE);
+	uint64_t written = r->written;
+	uint32_t n = more ? more->n : 0;
+
+	if (written + n - __atomic_load_n(&r->taken, __ATOMIC_ACQUIRE) >= RING_SLOTS) {
+		__atomic_store_n(&r->lost, r->lost + 1, __ATOMIC_RELAXED);
+		return;
+	}
+	slot.what |= n << RING_MORE_BIT;
+	slots[written % RING_SLOTS] = slot;
+	for (uint32_t i = 0; i < n; i++)
+		slots[(written + 1 + i) % RING_SLOTS] = more->u.slot[i];
+	__atomic_store_n(&r->written, written + 1 + n, __ATOMIC_RELEASE);
+}
+
+/* How many bytes of a text are taken: whole characters. */
+static size_t text_length(const char *text)
+{
+	size_t n = text ? strnlen(text, RING_ARG_TEXT_MAX + 1) : 0;
+
+	if (n <= RING_ARG_TEXT_MAX)
+		return n;
+	n = RING_ARG_TEXT_MAX;
+	while (n && ((unsigned char)text[n] & 0xc0) == 0x80)
+		n--;
+	return n;
+}
+
+/* The bytes of one; 0: it makes no sense. */
+static size_t arg_encode(const struct sonde_arg *a, uint8_t out[8 + RING_ARG_TEXT_MAX])
+{
+	const size_t key = 1 + sizeof a->key;
+	size_t n;
+
+	out[0] = (uint8_t)a->kind;
+	memcpy(out + 1, &a->key, sizeof a->key);
+	switch (a->kind) {
+	case SONDE_ARG_NUMBER:
+	case SONDE_ARG_INTEGER:
+		memcpy(out + key, &a->value, sizeof a->value);
+		return a->key ? key + sizeof a->value : 0;
+	case SONDE_ARG_TEXT:
+		n = text_length(a->value.text);
+		out[key] = (uint8_t)n;
+		if (n)
+			memcpy(out + key + 1, a->value.text, n);
+		return a->key ? key + 1 + n : 0;
+	case SONDE_ARG_CATEGORY:
+		return a->key ? key : 0;
+	case SONDE_ARG_FLOW_OUT:
+	case SONDE_ARG_FLOW_IN:
+		memcpy(out + 1, &a->value.flow, sizeof a->value.flow);
+		return 1 + sizeof a->value.flow;
+	default:
+		return 0;
+	}
+}
+
+/* What there is no room for is left out, and counted. */
+static void args_encode(struct span_more *more, const struct sonde_arg *args, uint32_t n)
+{
+	const size_t size = sizeof(struct ring_slot);
+	struct ring_head *head = span_head();
+	uint32_t used = 0, left = 0;
+	size_t at = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint8_t bytes[8 + RING_ARG_TEXT_MAX];
+		size_t length = used < RING_ARGUMENTS ? arg_encode(&args[i], bytes) : 0;
+
+		if (!length || at + length > sizeof more->u.bytes) {
+			left++;
+			continue;
+		}
+		memcpy(more->u.bytes + at, bytes, length);
+		at += length;
+		used++;
+	}
+	more->n = (uint32_t)((at + size - 1) / size);
+	memset(more->u.bytes + at, 0, more->n * size - at);
+	if (left && head)
+		__atomic_fetch_add(&head->args_left, left, __ATOMIC_RELAXED);
+}
+
+void sonde_span_end_with(uint64_t span, const struct sonde_arg *args, uint32_t nargs)
+{
+	struct span_more more;
+
+	if (!span)
+		return;
+	args_encode(&more, args, nargs);
+	span_end_more(span, &more);
+}
+
+void sonde_mark_with(uint32_t name, const struct sonde_arg *args, uint32_t nargs)
+{
+	struct ring_thread *r = span_ring();
+	struct ring_slot slot = { span_now_ns(), 0, name, RING_MARK };
+	struct span_more more;
+
+	if (!r)
+		return;
+	args_encode(&more, args, nargs);
+	span_publish_with(r, slot, &more);
+}
+
+/* ---- between processes ---- */
+
+/* FNV-1a: the same in each process. */
+static uint64_t sum_of(uint64_t before, const void *data, size_t n)
+{
+	const unsigned char *at = data;
+
+	for (size_t i = 0; i < n; i++)
+		before = (before ^ at[i]) * UINT64_C(0x100000001b3);
+	return before;
+}
+#define SUM_OF_NOTHING UINT64_C(0xcbf29ce484222325)
+
+/* Of this machine since it was started, the same in each process; never 0. */
+static uint64_t machine(void)
+{
+	static _Atomic uint64_t known;
+	uint64_t sum = known;
+	char id[64];
+	ssize_t n;
+	int fd;
+
+	if (sum)
+		return sum;
+	fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	n = fd >= 0 ? read(fd, id, sizeof id) : -1;
+	if (fd >= 0)
+		close(fd);
+	sum = sum_of(SUM_OF_NOTHING, id, n > 0 ? (size_t)n : 0);
+	sum += !sum;
+	known = sum;
+	return sum;
+}
+
+/* The process, when it made its first one, and how many it has made. A child of a fork has its
+ * parent's count, and another pid. */
+uint64_t sonde_flow(void)
+{
+	static _Atomic uint64_t made;
+	static _Atomic int64_t since;
+	int64_t none = 0;
+	uint64_t of[4] = { machine(), (uint64_t)getpid(), 0, ++made };
+	uint64_t flow;
+
+	if (!since)
+		atomic_compare_exchange_strong(&since, &none, span_now_ns());
+	of[2] = (uint64_t)since;
+	flow = sum_of(SUM_OF_NOTHING, of, sizeof of);
+	return flow + !flow;
+}
+
+bool sonde_span_pass(uint64_t span, struct sonde_passed *passed)
+{
+	uint32_t name;
+
+	*passed = (struct sonde_passed){ 0 };
+	if (!span || !span_forget(span, &passed->began_ns, &name))
+		return false;
+	span_name_text(name, passed->name);
+	passed->machine = machine();
+	return true;
+}
+
+uint64_t sonde_span_take(const struct sonde_passed *passed)
+{
+	char name[sizeof passed->name];
+
+	if (!SONDE_SPANS_WANTED || passed->machine != machine() || passed->began_ns < 0 ||
+	    passed->began_ns > span_now_ns())
+		return 0;
+	memcpy(name, passed->name, sizeof name);
+	name[sizeof name - 1] = '\0';
+	return span_begin_at(sonde_name(name), 0, passed->began_ns);
+}
