@@ -13,6 +13,8 @@
 # The job ends at once. From then on it is measured how long the command takes to end, with Sonde and without; with Sonde
 # the recording is complete for its readers by then, and without --quiet it is on the disk and its summary is printed.
 #
+# With build/sonde-static (make static), which is what a release has, the same is measured in turns with build/sonde.
+#
 # The wall time until the job starts contains two execs, Sonde's and the job's; that of the bare program contains one.
 # The job's exec also happens without Sonde: it is measured separately and not judged.
 
@@ -39,9 +41,10 @@ opened() { # TRACE
 		END { exit !said }' "$1"
 }
 
+program=$BUILD/sonde
 run_sonde() { # OPTION...
 	rm -rf "$scratch/out"
-	"$start" "$BUILD/sonde" run "$@" -o "$scratch/out" -- "$start" here
+	"$start" "$program" run "$@" -o "$scratch/out" -- "$start" here
 }
 
 recorder_us() { # CPU of the recorder when it read it for the first time
@@ -59,6 +62,12 @@ for _ in $(seq "$ROUNDS"); do
 	cut -d ' ' -f 3 "$scratch/run" >>"$scratch/end"
 	echo "$(cut -d ' ' -f 1,2 "$scratch/run") $(recorder_us)" >>"$scratch/sonde"
 	run_sonde 2>/dev/null | cut -d ' ' -f 3 >>"$scratch/summary"
+	if [ -x "$BUILD/sonde-static" ]; then
+		program=$BUILD/sonde-static
+		run_sonde -q >"$scratch/run"
+		program=$BUILD/sonde
+		echo "$(cut -d ' ' -f 1,2 "$scratch/run") $(recorder_us)" >>"$scratch/static"
+	fi
 	rm -rf "$scratch/out"
 	"$start" "$start" here >"$scratch/run"
 	cut -d ' ' -f 1,2 "$scratch/run" >>"$scratch/job"
@@ -82,6 +91,13 @@ figure 'wall time until the job begins' "$(column sonde '$1')" us
 figure 'wall time until the same job begins without Sonde' "$(column job '$1')" us
 bar 'times the wall time of the bare program, without what the job itself takes to begin' "$(times '$1 - $6' 4)" times '<=' 2
 figure 'times the wall time of the bare program, with it' "$(times '$1' 4)" times
+more() { # EXPRESSION: ms of the static program beyond those of the other
+	paste "$scratch/static" "$scratch/sonde" | awk "{ printf \"%.3f\n\", ($1) / 1e3 }" | median
+}
+if [ -e "$scratch/static" ]; then
+	figure 'wall time until the job begins, static program, beyond the dynamic one' "$(more '$1 - $4')" ms
+	bar 'CPU until the job begins, static program, beyond the dynamic one' "$(more '$2 + $3 - $5 - $6')" ms '<=' 3
+fi
 later() { # FILE: ms that its command ended after its job, more than without Sonde
 	paste "$scratch/$1" "$scratch/bare_end" | awk '{ printf "%.2f\n", ($1 - $2) / 1e3 }' | median
 }

@@ -339,7 +339,8 @@ collect
 }
 needed
 [ -n "${BUILT:-}" ] || [ ${#targets_gcc[@]} -eq 0 ] || build gcc CC=gcc WERROR=1 BUILD="$BUILD" "${targets_gcc[@]}"
-if [[ " ${targets_gcc[*]-} " == *" all "* ]] && [ ! -x "$BUILD/sonde" ]; then
+if [[ " ${targets_gcc[*]-} " == *" all "* ]] && [ ! -x "${RELEASED:-$BUILD}/sonde" ]; then
+	echo "tests/run.sh: ${RELEASED:-$BUILD}/sonde was not built" >&2
 	report
 	exit 1
 fi

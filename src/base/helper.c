@@ -100,12 +100,24 @@ static int check_version(const char *path, struct err *e)
 		       path, version);
 }
 
+/* How to get one: a release has all. packages: what it is built with, or NULL. */
+static int not_installed(const char *name, const char *packages, struct err *e)
+{
+#ifdef SONDE_STATIC
+	(void)packages;
+	return err_set(e, -ENOENT, "the helper sonde-%s is not installed; install Sonde again",
+		       name);
+#else
+	return err_set(e, -ENOENT, "the helper sonde-%s is not installed%s%s", name,
+		       packages ? "; Sonde makes it when it is built with Debian's " : "",
+		       packages ? packages : "");
+#endif
+}
+
 int helper_find(const char *name, const char *packages, char *path, size_t size, struct err *e)
 {
 	if (strchr(name, '.') || find(name, path, size))
-		return err_set(e, -ENOENT, "the helper sonde-%s is not installed%s%s", name,
-			       packages ? "; Sonde makes it when it is built with Debian's " : "",
-			       packages ? packages : "");
+		return not_installed(name, packages, e);
 	return check_version(path, e);
 }
 

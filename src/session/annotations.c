@@ -5,6 +5,7 @@
 #include "console/say.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -63,6 +64,16 @@ static bool all_known(const char *list)
 }
 
 /* A variable that has a list of libraries has no way to write a space or a colon of a path. */
+static int find_library(char path[PATH_MAX], struct err *e)
+{
+	int bad = helper_library("libsonde_inject.so", path, PATH_MAX, e);
+
+	if (!bad && strpbrk(path, " :,;"))
+		return err_set(e, -EINVAL, "%s is in a folder with a space or a colon in its name",
+			       path);
+	return bad;
+}
+
 bool annotations_check(const char *list)
 {
 	char path[PATH_MAX];
@@ -70,15 +81,8 @@ bool annotations_check(const char *list)
 
 	if (!all_known(list))
 		return false;
-	if (helper_library("libsonde_inject.so", path, sizeof path, &e)) {
-		say("run: --annotations: %s", e.text);
-		return false;
-	}
-	if (strpbrk(path, " :,;")) {
-		say("run: --annotations: %s is in a folder with a space or a colon in its name",
-		    path);
-		return false;
-	}
+	if (find_library(path, &e))
+		say("run: --annotations: %s; running CMD without them", e.text);
 	return true;
 }
 
@@ -251,7 +255,7 @@ void annotations_export(struct annotations *x, const char *list, const char *pro
 	char library[PATH_MAX];
 	struct err e;
 
-	if (!list || helper_library("libsonde_inject.so", library, sizeof library, &e))
+	if (!list || find_library(library, &e))
 		return;
 	say_what_is_not(list, program);
 	for (const char *word; *list;) {

@@ -11,7 +11,8 @@
 
 #include <stdbool.h>
 
-/* A list of kinds, "mpi,nvtx": known, and the library is there; false: it has said why. */
+/* A list of kinds, "mpi,nvtx": known; false: it has said why not. Without its library, which it
+ * says, nothing of them is recorded. */
 bool annotations_check(const char *list);
 /* How the environment was; {0} before. */
 enum { ANNOTATION_KINDS = 6 };

@@ -162,7 +162,7 @@ struct cpu {
 	struct kept stat;
 	struct devices cores;
 	uint32_t slot;     /* of NODE_NUMBER_OF series */
-	uint32_t ncolumns; /* that this kernel has */
+	uint32_t ncolumns; /* that this kernel has; 0: it counts nothing of the node */
 	int64_t hz;        /* ticks in a second */
 	struct core_reader detail;
 	bool told;                 /* what no core here can tell */
@@ -181,9 +181,11 @@ static void tell(struct cpu *c, struct sample *s, uint32_t metric, int error)
 		sysfs_put_state(s, c->slot + metric, &c->lacks[metric], error);
 }
 
-/* -1: there is something, and it is no count. */
+/* -1: there is something, and it is no count. A 0 of a kernel that counts nothing is none. */
 static void put(struct cpu *c, struct sample *s, uint32_t metric, int64_t value)
 {
+	if (!value && !c->ncolumns && metric != NODE_CORES)
+		return;
 	tell(c, s, metric, value < 0 ? -ERANGE : 0);
 	if (c->slot && value >= 0)
 		sample_put(s, c->slot + metric, value);
@@ -199,7 +201,10 @@ static void announce(struct cpu *c, struct device *core, struct sample *s)
 {
 	uint32_t ndetails = c->told ? core_ndetails(&c->detail) : CORE_DETAILS;
 
-	device_announce(core, s, &metrics[CORE_TIMES], ndetails ? NTIMES + ndetails : c->ncolumns);
+	device_announce(core, s, &metrics[CORE_TIMES],
+			ndetails      ? NTIMES + ndetails
+			: c->ncolumns ? c->ncolumns
+				      : 1);
 	core_born(&c->detail, core, s, NTIMES);
 	for (uint32_t i = c->ncolumns; core->slot && i < core->nslots && i < NTIMES; i++)
 		sample_refuse(s, core->slot + i, STATE_UNSUPPORTED, NO_COLUMN);
@@ -311,15 +316,18 @@ static uint32_t count_cores(const char *stat)
 	return n;
 }
 
-static uint32_t count_columns(const char *stat)
+/* *columns: 0 where all that it ever counted is 0, which no machine is when it has booted. */
+static int count_columns(const char *stat, uint32_t *columns)
 {
 	const char *p = number_find_line(stat, "cpu ");
+	bool counts = false;
 	uint32_t n = 0;
 	int64_t v;
 
-	while (p && n < NTIMES && number_count(&p, &v))
-		n++;
-	return n;
+	for (; p && n < NTIMES && number_count(&p, &v); n++)
+		counts |= v != 0;
+	*columns = counts ? n : 0;
+	return n ? 0 : -EBADMSG;
 }
 
 static void cpu_close(void *state)
@@ -339,8 +347,8 @@ static int cpu_open(void *state, const struct source_env *env, struct sample *s,
 	if (r < 0)
 		return r;
 	c->hz = sysconf(_SC_CLK_TCK);
-	c->ncolumns = count_columns(c->stat.text);
-	if (!c->ncolumns || c->hz <= 0) {
+	r = count_columns(c->stat.text, &c->ncolumns);
+	if (r < 0 || c->hz <= 0) {
 		cpu_close(c);
 		return err_set(e, -EBADMSG, "%s/stat: it has no line \"cpu\"", env->proc.path);
 	}

@@ -39,7 +39,8 @@ struct load {
 	uint32_t slot;
 };
 
-/* "0.52 0.58 0.59 1/123 4567": all of it, or nothing. */
+/* "0.52 0.58 0.59 1/123 4567": all of it, or nothing. -EOPNOTSUPP: a kernel that counts nothing, as
+ * it says that there is no thread. */
 static int scan(const struct load *l, struct sample *s)
 {
 	const char *p = l->loadavg.text;
@@ -51,6 +52,8 @@ static int scan(const struct load *l, struct sample *s)
 	if (!number_i64(&p, &v[RUNNABLE]) || *p++ != '/' || !number_i64(&p, &v[TASKS]) ||
 	    v[RUNNABLE] < 0 || v[TASKS] < 0)
 		return -EBADMSG;
+	if (!v[TASKS])
+		return -EOPNOTSUPP;
 	for (uint32_t i = 0; l->slot && i < METRICS_NUMBER_OF; i++)
 		sample_put(s, l->slot + i, v[i]);
 	return 0;
@@ -70,12 +73,15 @@ static int load_open(void *state, const struct source_env *env, struct sample *s
 
 	if (r < 0)
 		return r;
-	if (scan(l, s) < 0) {
+	r = scan(l, s);
+	if (r < 0)
 		load_close(l);
-		return err_set(e, -EBADMSG,
+	if (r == -EOPNOTSUPP)
+		return err_set(e, r, "%s/loadavg: this kernel does not count it", env->proc.path);
+	if (r < 0)
+		return err_set(e, r,
 			       "%s/loadavg: it does not look like \"0.52 0.58 0.59 1/123 4567\"",
 			       env->proc.path);
-	}
 	l->slot = sample_series(s, metrics, METRICS_NUMBER_OF, 0);
 	return 0;
 }

@@ -34,6 +34,16 @@ def table(where, name):
     return list(csv.DictReader(io.StringIO(ended.stdout)))
 
 
+def of_threads(where):
+    """How much of which frames was sampled, and where wall time went; {} where it was not asked for."""
+    waits = json.loads(sonde("show", "--waits", "--json", where).stdout or "{}")
+    lines = [line.rsplit(" ", 1) for line in sonde("export", "--to", "folded", "-o", "-", where).stdout.splitlines()]
+    if not lines or waits.get("not_recorded", True):
+        return {}
+    return {"microseconds": sum(int(weight) for _, weight in lines), "frames": sorted({frame for stack, _ in lines for frame in stack.split(";")}),
+            "waits": {key: waits[key] for key in ("wall_seconds", "on_cpu_seconds", "ready_seconds", "waited_seconds", "unseen_seconds")}}
+
+
 def facts(where):
     ended = sonde("show", "--json", where)
     shown = json.loads(ended.stdout)
@@ -43,6 +53,7 @@ def facts(where):
     for row in table(where, "series"):
         series.setdefault(row["metric"], []).append(row["value"])
     found["series"] = {metric: column(values) for metric, values in sorted(series.items())}
+    found["threads"] = of_threads(where)
     for name in ("processes", "marks", "spans", "states"):
         rows = table(where, name)
         found[name] = {key: column([r[key] for r in rows]) for key in rows[0]} if rows else {}
@@ -58,7 +69,7 @@ def differences(wanted, got, path=""):
 
 wrong = []
 kept = sorted(p for p in (TOP / "tests/recordings").glob("version-*/*") if p.is_dir())
-assert len(kept) >= 10, kept
+assert len(kept) >= 11, kept
 for recording in kept:
     known = recording.with_suffix(".json")
     if sys.argv[1:] == ["add"] and not known.exists():

@@ -114,7 +114,9 @@ def faults_of(machine, proc):
 
 
 def main():
-    machines = [name for name in sorted(os.listdir(f"{BUILD}/nodes")) if os.path.exists(f"{TOP}/tests/golden/node-{name}.txt")]
+    # gvisor: zeros of a kernel that counts nothing are no values.
+    machines = [name for name in sorted(os.listdir(f"{BUILD}/nodes"))
+                if name != "gvisor" and os.path.exists(f"{TOP}/tests/golden/node-{name}.txt")]
     faults = [fault for name in machines for fault in faults_of(name, f"{BUILD}/nodes/{name}/proc")]
     if len(machines) < 13:
         faults.append(f"only {machines} were looked at")

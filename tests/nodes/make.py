@@ -10,6 +10,7 @@ import fabrics
 import grace
 import groups
 import hybrid_intel
+import sandbox
 import two_socket
 import unusual
 import zen4
@@ -36,6 +37,7 @@ MACHINES = {
     "cray-xc": unusual.cray_xc,
     "cloud-efa": unusual.cloud,
     "oar-one-hierarchy": unusual.oar,
+    "gvisor": sandbox.gvisor,
 }
 
 

@@ -118,6 +118,7 @@ int main(void)
 		MACHINE("cray-xc"),
 		MACHINE("cloud-efa"),
 		MACHINE("oar-one-hierarchy"),
+		MACHINE("gvisor"),
 		MACHINE("cgroup-v1"),
 		MACHINE("cgroup-v2"),
 		MACHINE("cgroup-hybrid"),

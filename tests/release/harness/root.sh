@@ -4,7 +4,7 @@
 installed() { # SUITE PACKAGE,...: a Debian in the folder SUITE
 	need mmdebstrap
 	[ "$(id -u)" = 0 ] || skip "not root: other Debians cannot be installed"
-	mmdebstrap --quiet --variant=essential --include="$2" "$1" "$1" >install.log 2>&1 || skip "$1 cannot be installed: $(tail -n 1 install.log)"
+	mmdebstrap --quiet --variant=essential --include="mount,$2" "$1" "$1" >install.log 2>&1 || skip "$1 cannot be installed: $(tail -n 1 install.log)"
 }
 
 # The folder becomes the root, not only as by chroot: there, no user namespaces and no mounts could be made.
