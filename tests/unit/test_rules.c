@@ -47,7 +47,7 @@ static void test_the_dearest_comes_first_of_one_severity(void **state)
 {
 	struct rules *rules =
 		parsed(SITE("u", "1", "warn") COSTS("a", "6", "") COSTS("b", "60", "")
-			       COSTS("y", "90", "yields: a no-such-rule\n")
+			       COSTS("y", "20", "yields: a no-such-rule\n")
 				       COSTS("cheap", "4.9", "") COSTS("none", "0.9", "")
 					       COSTS("more", "1000", "") SITE("p", "1", "bad"));
 	static const char *const order[] = { "p", "more", "b", "a", "u", "y", "cheap", "none" };
@@ -66,6 +66,58 @@ static void test_the_dearest_comes_first_of_one_severity(void **state)
 	assert_int_equal(f.s.verdicts[6].severity, SEVERITY_NOTE);
 	assert_string_equal(f.s.verdicts[7].sentence, "none.");
 	rules_free(rules);
+}
+
+/* Where the cost is not known, the weight orders, and is not printed. */
+static void test_a_weight_orders_what_has_no_cost(void **state)
+{
+	struct rules *rules = parsed(COSTS("a", "20", "") SITE(
+		"w", "1", "warn") "weight: 30\n" COSTS("b", "40", "weight: 1\n"));
+	static const char *const order[] = { "b", "w", "a" };
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, "wall_seconds=100");
+	rules_apply(rules, &f.s);
+	assert_int_equal(f.s.nverdicts, 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_string_equal(f.s.verdicts[i].rule, order[i]);
+	assert_string_equal(f.s.verdicts[1].sentence, "w.");
+	assert_true(isnan(f.s.verdicts[1].cost_s));
+	rules_free(rules);
+}
+
+/* A quarter of the run and more is not silenced, nor put behind, by what cost a quarter of that. */
+static void test_what_cost_little_does_not_stand_for_what_cost_much(void **state)
+{
+	static const struct {
+		const char *small, *large;
+		bool is_both;
+	} cases[] = {
+		{ "9.9", "40", true },
+		{ "10", "40", false },
+		{ "5", "24.9", false },
+		{ "5", "25", true },
+	};
+	struct fixture f;
+	char text[512];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct rules *rules;
+
+		snprintf(text, sizeof text,
+			 COSTS("small", "%s", "excludes: large\n") COSTS("large", "%s", "")
+				 COSTS("yields", "%s", "yields: small\n"),
+			 cases[i].small, cases[i].large, cases[i].large);
+		rules = parsed(text);
+		fixture_init(&f, "wall_seconds=100");
+		rules_apply(rules, &f.s);
+		assert_int_equal(fixture_verdict(&f, "large") != NULL, cases[i].is_both);
+		assert_string_equal(f.s.verdicts[f.s.nverdicts - 1].rule,
+				    cases[i].is_both ? "small" : "yields");
+		rules_free(rules);
+	}
 }
 
 /* What costs less than a twentieth is a note, and of what has no cost nothing is known. */
@@ -499,6 +551,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_worst_comes_first_in_the_order_of_the_rules),
 		cmocka_unit_test(test_the_dearest_comes_first_of_one_severity),
+		cmocka_unit_test(test_a_weight_orders_what_has_no_cost),
+		cmocka_unit_test(test_what_cost_little_does_not_stand_for_what_cost_much),
 		cmocka_unit_test(test_praise_is_silent_beside_what_cost_time),
 		cmocka_unit_test(test_what_a_rule_excludes_is_silent_while_it_speaks),
 		cmocka_unit_test(test_a_later_rule_of_the_same_name_replaces),

@@ -66,16 +66,14 @@ static void verdict_remove(struct summary *s, const char *rule)
 	s->nverdicts = kept;
 }
 
-/* Whether a is shown before b, the older of the two: the worse one, then the dearer one. */
+/* Whether a is shown before b, the older of the two: the worse one, then the weightier one. */
 static bool is_before(const struct summary_verdict *a, const struct summary_verdict *b)
 {
-	double cost = isnan(a->cost_s) ? 0 : a->cost_s;
-
 	if (a->severity != b->severity)
 		return ranks[a->severity] < ranks[b->severity];
 	if (a->yields != b->yields)
 		return b->yields;
-	return cost > (isnan(b->cost_s) ? 0 : b->cost_s);
+	return a->weight_s > b->weight_s;
 }
 
 /* Sorted, in the order of the rules where equal; when there is no room the last one goes. */
@@ -148,6 +146,23 @@ static void find_request(const struct rule *r, const struct summary *s, struct s
 
 static const double least_to_warn = 0.05; /* of the wall time */
 
+/* Seconds of the run that the rule is about, for the order: its cost, else its weight, else 0. */
+static double weight_of(const struct rule *r, const struct summary *s)
+{
+	double weight = value_or(&r->cost, s, value_or(&r->weight, s, 0));
+
+	return fmin(fmax(weight, 0), s->wall_s);
+}
+
+/* Whether what a lost is so small beside what b lost that it cannot be the cause of b. */
+static bool is_small_beside(const struct rule *a, const struct rule *b, const struct summary *s)
+{
+	static const double much = 0.25, less = 4;
+	double small = value_or(&a->cost, s, NAN), large = value_or(&b->cost, s, NAN);
+
+	return large >= much * s->wall_s && small * less < large;
+}
+
 /* What costs hardly anything is no more than a note. */
 static void find_cost(const struct rule *r, const struct summary *s, struct summary_verdict *v)
 {
@@ -174,8 +189,8 @@ static bool is_named(const char *names, const char *name)
 	return names && strstr(names, word);
 }
 
-/* What every rule says, without those that others exclude. Of two that exclude each other the first
- * one speaks. */
+/* What every rule says, without those that others exclude, unless these cost much more. Of two that
+ * exclude each other the first one speaks. */
 static void judge_all(const struct rules *rules, struct summary *s, const struct sentence **said)
 {
 	for (size_t i = 0; i < rules->n; i++) {
@@ -188,7 +203,8 @@ static void judge_all(const struct rules *rules, struct summary *s, const struct
 		if (said[i] != &r->say)
 			continue;
 		for (size_t k = 0; k < rules->n; k++)
-			if (is_named(r->excludes, rules->rule[k].name))
+			if (said[k] && is_named(r->excludes, rules->rule[k].name) &&
+			    !is_small_beside(r, &rules->rule[k], s))
 				said[k] = NULL;
 		for (uint32_t k = s->nverdicts; k-- > 0;)
 			if (is_named(r->excludes, s->verdicts[k].rule))
@@ -220,6 +236,7 @@ static void rule_apply(const struct rule *r, const struct sentence *said, bool y
 		v.severity = SEVERITY_CANNOT_TELL;
 	else {
 		find_cost(r, s, &v);
+		v.weight_s = weight_of(r, s);
 		if (r->resource)
 			find_request(r, s, &v);
 	}
@@ -249,7 +266,8 @@ void rules_apply(const struct rules *rules, struct summary *s)
 
 		for (size_t k = 0; k < rules->n && !yields; k++)
 			yields = said[k] == &rules->rule[k].say &&
-				 is_named(rules->rule[i].yields, rules->rule[k].name);
+				 is_named(rules->rule[i].yields, rules->rule[k].name) &&
+				 !is_small_beside(&rules->rule[k], &rules->rule[i], s);
 		if (said[i])
 			rule_apply(&rules->rule[i], said[i], yields, s);
 	}
@@ -303,6 +321,7 @@ void rules_metrics(const struct rules *rules, struct bytes *names, struct bytes 
 		add_sentence(names, &r->say);
 		add_expr(names, &r->request);
 		add_expr(names, &r->cost);
+		add_expr(names, &r->weight);
 		add_sentence(names, &r->cannot);
 		if (r->proof && r->where)
 			add_name(names, r->proof);

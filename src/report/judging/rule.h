@@ -55,6 +55,7 @@ struct rule {
 	size_t nneeds;
 	struct rule_expr enough, when, threshold, from, to, margin;
 	struct rule_expr cost;    /* seconds of wall time lost, at most */
+	struct rule_expr weight;  /* seconds of the run it is about, where the cost is not known */
 	char *excludes, *yields;  /* names of other rules, a space before and behind each */
 	struct rule_expr request; /* how much of the resource to ask for, without the margin */
 	enum resource resource;

@@ -182,6 +182,7 @@ static const struct key {
 	{ "request", KEY_REQUEST, false, offsetof(struct rule, request), NULL },
 	{ "margin", KEY_EXPR, false, offsetof(struct rule, margin), NULL },
 	{ "cost", KEY_EXPR, false, offsetof(struct rule, cost), NULL },
+	{ "weight", KEY_EXPR, false, offsetof(struct rule, weight), NULL },
 	{ "excludes", KEY_NAMES, false, offsetof(struct rule, excludes), NULL },
 	{ "yields", KEY_NAMES, false, offsetof(struct rule, yields), NULL },
 	{ "proof", KEY_TEXT, false, offsetof(struct rule, proof), NULL },

@@ -64,7 +64,10 @@ static const char opening[] =
 	"was on that side of the threshold; else the whole run. `where: most` (or `least`) "
 	"names the node or device with\n"
 	"most (or least) of it.\n"
-	"\n"
+	"\n";
+
+/* The same, from what a verdict asks for on: C has a limit for one text. */
+static const char opening_rest[] =
 	"`request` is what to request next time: cores, memory (bytes) or gpus of each node, "
 	"or time (seconds), and\n"
 	"how much; `margin` is added. It becomes a line for the job script of Slurm, PBS, "
@@ -76,12 +79,17 @@ static const char opening[] =
 	"it from 1 % of the run on; a\n"
 	"warning that costs less than 5 % becomes a note. Verdicts are shown by severity, "
 	"then by cost.\n"
+	"`weight` orders a verdict in its place where the cost is not known, and is not printed: "
+	"seconds of the run that the\n"
+	"verdict is about.\n"
 	"`excludes` names the rules that this one silences, so that no two verdicts "
 	"contradict each other; of two that\n"
-	"exclude each other the first one wins. Praise does not stand beside a warning that costs "
+	"exclude each other the first one wins. A rule that costs less than a quarter of another's "
+	"cost silences it only if that\n"
+	"other one costs less than a quarter of the run, and comes before it only then. Praise does not stand beside a warning that costs "
 	"a twentieth of the run\n"
 	"or more. `yields` names rules that come before this "
-	"one whatever it costs: they\n"
+	"one though they may cost less: they\n"
 	"name the cause.\n"
 	"`theme: WORDS` before rules is their subject. Where a launcher of ranks was "
 	"recorded and not the ranks,\n"
@@ -125,6 +133,7 @@ static void write_rule(FILE *out, const struct rule *r)
 	write_expr(out, "from", &r->from);
 	write_expr(out, "to", &r->to);
 	write_expr(out, "cost", &r->cost);
+	write_expr(out, "weight", &r->weight);
 	if (r->excludes)
 		fprintf(out, "- excludes:%.*s\n", (int)strlen(r->excludes) - 1, r->excludes);
 	if (r->yields)
@@ -164,6 +173,7 @@ int rules_markdown(FILE *out, struct err *e)
 	if (rc)
 		return rc;
 	fputs(opening, out);
+	fputs(opening_rest, out);
 	fputs("\n# Figures\n\n| name | unit | what |\n|---|---|---|\n", out);
 	for (size_t i = 0; i < nvariables; i++)
 		fprintf(out, "| `%s` | %s | %s |\n", variables[i].name,

@@ -63,6 +63,7 @@ struct summary_verdict {
 	double from_s, to_s;         /* since the run began: when it was so */
 	double threshold;            /* in the unit of the metric; NAN: none */
 	double cost_s;               /* wall time lost, at most; NAN: not known */
+	double weight_s;             /* for the order: the cost, or the time that it is about */
 	bool yields;                 /* shown last of its severity: another one has the cause */
 	struct verdict_number number[VERDICT_NUMBERS];
 	uint32_t nnumbers;

@@ -482,8 +482,8 @@ void html_account(struct bytes *b, const struct page_source *p)
 	bar(b, a);
 	legend(b, a);
 	if (a->crowded_s > a->whole_s / 100) {
-		bytes_puts(b, "<p class=\"soft\">While the job used all of its cores, further "
-			      "threads waited ");
+		bytes_puts(b, "<p class=\"soft\">While there was work for all of its cores, "
+			      "further threads of the job waited ");
 		html_value(b, UNIT_SECONDS, a->crowded_s);
 		bytes_puts(b, " for one.</p>");
 	}

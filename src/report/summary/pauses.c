@@ -293,7 +293,7 @@ static const struct summary_command *asked_between(const struct summary *s, doub
 		const struct summary_command *c = &s->commands[i];
 
 		if (!strcmp(c->name, "sleep") || c->processes < sleeps - 2 ||
-		    c->processes > 1.2 * sleeps + 2)
+		    c->processes > 2 * sleeps + 2)
 			continue;
 		if (!best || c->cpu_s > best->cpu_s)
 			best = c;
