@@ -79,7 +79,7 @@ static bool put_items(struct stacks_page *p, enum stacks_kind kind, struct piece
 
 enum {
 	HASH = 1 << 17,
-	FLAGS = 3, /* frames without code, for which there is always room */
+	FLAGS = 4, /* frames without code, for which there is always room */
 };
 #define NO_ROOM UINT32_MAX
 
@@ -273,8 +273,8 @@ uint32_t profile_named(struct profile *p, uint32_t node, const char *name)
 
 static bool is_group(const struct group *g, const struct space *x, const struct sampled *s)
 {
-	return g->pid == s->pid && g->period == s->period &&
-	       !memcmp(g->command, x->command, sizeof g->command);
+	return (g->kind != SAMPLE_RESIDENT || g->t1_ns == s->at_ns) && g->pid == s->pid &&
+	       g->period == s->period && !memcmp(g->command, x->command, sizeof g->command);
 }
 
 static void group_reach(struct group *g, const struct sampled *s)
@@ -388,6 +388,23 @@ void profile_time(struct profile *p, struct space *x, int64_t period_ns, const s
 	}
 	if (t->from_ns < g->t0_ns)
 		g->t0_ns = t->from_ns;
+}
+
+void profile_resident(struct profile *p, struct space *x, int64_t unit, const struct timed *t)
+{
+	const struct sampled s = { t->pid, t->tid, t->to_ns, unit };
+	const struct count one = { group_find(p, x, &s, SAMPLE_RESIDENT), (uint32_t)t->tid, t->node,
+				   t->weight };
+
+	if (one.weight && (!one.group || !one.node || !count_add(p, &one)))
+		atomic_fetch_add(&p->page->lost, 1);
+}
+
+uint32_t profile_unseen(struct profile *p)
+{
+	uint32_t node = flag_node(p, FRAME_UNSEEN);
+
+	return node == NO_ROOM ? 0 : node;
 }
 
 /* ---- telling ---- */

@@ -64,6 +64,10 @@ uint32_t profile_named(struct profile *p, uint32_t node, const char *name);
 void profile_look(struct profile *p, struct space *x, const struct sampled *s, uint32_t node,
 		  enum sample_kind kind);
 void profile_time(struct profile *p, struct space *x, int64_t period_ns, const struct timed *t);
+/* What a process has at a moment: so many units below a node. */
+void profile_resident(struct profile *p, struct space *x, int64_t unit, const struct timed *t);
+/* The node of memory that no sample is of; 0: there is no room. */
+uint32_t profile_unseen(struct profile *p);
 /* Put into messages what there is room for. False: something is left. */
 bool profile_tell(struct profile *p);
 

@@ -6,6 +6,7 @@
 #include "report/summary/mpi.h"
 #include "report/summary/parts.h"
 #include "report/summary/reason.h"
+#include "report/summary/touched.h"
 #include "report/summary/waittime.h"
 
 #include <errno.h>
@@ -128,6 +129,8 @@ static int make_parts(struct summary *s, struct run *r, struct series_index *x,
 		rc = summary_processes_make(s, r, x, e);
 	if (!rc)
 		rc = waittime_make(&s->waits, r, false, e);
+	if (!rc)
+		rc = touched_make(&s->touched, r, s, e);
 	if (!rc)
 		rc = summary_mpi_make(s, r, x, e);
 	if (!rc)
@@ -261,6 +264,7 @@ void summary_free(struct summary *s)
 	timeline_free(&s->timeline);
 	code_free(s->code);
 	waittime_free(s->waits);
+	touched_free(s->touched);
 	mpi_free(s->mpi);
 	*s = (struct summary){ 0 };
 }

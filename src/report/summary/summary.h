@@ -238,7 +238,9 @@ struct summary {
 	struct summary_ending ending;
 	struct account account; /* where the time went */
 	struct waittime *waits; /* of threads (report/summary/waittime.h); NULL: not recorded */
-	struct code *code;      /* the code it went to (report/summary/code.h); NULL: not known */
+	struct touched_memory
+		*touched;  /* its memory by code (report/summary/touched.h); NULL: not known */
+	struct code *code; /* the code it went to (report/summary/code.h); NULL: not known */
 	/* Of it: samples, as many of equal weight as have the same error; shares of CPU time in the
 	 * function and the thread that used most, and of processes too short to be sampled; how
 	 * many threads used a hundredth or more. NAN without samples. */
