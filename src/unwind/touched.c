@@ -325,7 +325,8 @@ static void put_resident(struct touched *t, struct toucher *p, int64_t now_ns)
 	struct space *space = spaces_get(t->spaces, p->pid);
 	const struct parts parts = parts_of(p);
 	uint64_t rest = p->resident;
-	struct timed one = { p->pid, p->pid, 0, now_ns, now_ns, 0 };
+	const struct sampled whole = { p->pid, p->pid, now_ns, (int64_t)t->page_bytes };
+	struct looked one = { .kind = SAMPLE_RESIDENT };
 
 	if (p->n)
 		qsort(p->touch, p->n, sizeof *p->touch, by_node);
@@ -337,11 +338,11 @@ static void put_resident(struct touched *t, struct toucher *p, int64_t now_ns)
 			pages += pages_of(&p->touch[i], &parts);
 		one.weight = (uint64_t)(pages + 0.5) < rest ? (uint64_t)(pages + 0.5) : rest;
 		rest -= one.weight;
-		profile_resident(t->profile, space, (int64_t)t->page_bytes, &one);
+		profile_look(t->profile, space, &whole, &one);
 	}
 	one.node = profile_unseen(t->profile);
 	one.weight = rest;
-	profile_resident(t->profile, space, (int64_t)t->page_bytes, &one);
+	profile_look(t->profile, space, &whole, &one);
 }
 
 static uint64_t resident(const struct touched *t)

@@ -169,7 +169,7 @@ static void say_hidden(const struct touched_memory *t, struct bytes *out)
 	if (t->hidden > 0)
 		bytes_printf(out,
 			     "Of %.0f processes only page faults are known: their resident pages "
-			     "may not be looked at.",
+			     "are hidden from this user.",
 			     t->hidden);
 }
 

@@ -46,12 +46,12 @@ static const struct metric metrics[] = {
 			       "found." },
 	[LOOKS] = { "job.fault_looks", .unit = UNIT_COUNT, .kind = KIND_COUNTER,
 		    .over_nodes = COMBINE_SUM, .label = "Looks at sampled pages",
-		    .help = "How often the pages of sampled faults were looked at, to find which "
-			    "of them are still resident." },
+		    .help = "How often the pages of sampled faults were checked: are they still "
+			    "resident?" },
 	[REFUSED] = { "job.fault_looks_refused", .unit = UNIT_COUNT, .kind = KIND_COUNTER,
 		      .over_nodes = COMBINE_SUM, .label = "Processes whose pages are hidden",
-		      .help = "Processes of the job whose resident pages this user may not look "
-			      "at: of these only page faults are known." },
+		      .help = "Processes of the job whose resident pages are hidden from this "
+			      "user: of these only page faults are known." },
 	[CPU] = { "monitor.faults_cpu_seconds", .unit = UNIT_SECONDS, .div = 1000000000,
 		  .kind = KIND_COUNTER, .over_nodes = COMBINE_SUM,
 		  .label = "CPU of Sonde's helper for page faults",
