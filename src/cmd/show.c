@@ -408,8 +408,8 @@ static int show_exec(const void *given, int noperands, char **operands)
 	if (options.code + options.waits + options.memory + options.mpi + options.spans +
 		    (options.tracker != 0) >
 	    1) {
-		say("show: use only one of --code, --waits, --memory, --mpi, --spans and "
-		    "--tracker");
+		say("show: use each of --code, --waits, --memory, --mpi, --spans and --tracker "
+		    "without the others");
 		return EXIT_USAGE;
 	}
 	if (options.markdown && (options.json || options.spans || options.tracker || options.code ||
