@@ -30,6 +30,11 @@ struct owners {
 	double moment_s[OWNERS_MOMENTS]; /* since the run began, of the node with the most */
 };
 
+static inline double owner_growth(const double *resident)
+{
+	return resident[OWNERS_MOMENTS - 1] - resident[OWNERS_FIRST];
+}
+
 /* s: of the run, whatever was selected. 0 or -errno with a sentence; free it in either case. */
 int owners_make(struct owners *o, const struct stacks *s, struct err *e);
 void owners_free(struct owners *o);

@@ -109,6 +109,20 @@ static void doubt_peaks(struct summary *s)
 		peak_beside(s->host_cores_used_peak, s->cores_used_mean / fmax(s->nhosts, 1));
 }
 
+static int memory_make(struct summary *s, struct run *r, struct err *e)
+{
+	int rc = touched_make(&s->touched, r, s, e);
+	const struct owner *leak = s->touched ? touched_leak(s->touched) : NULL;
+
+	s->touched_growth_bytes = s->touched_all_bytes = NAN;
+	if (!leak)
+		return rc;
+	s->touched_growth_bytes = owner_growth(leak->resident);
+	s->touched_all_bytes = owner_growth(s->touched->owners.resident);
+	touched_name(leak, s->touched_top, sizeof s->touched_top);
+	return rc;
+}
+
 static int make_parts(struct summary *s, struct run *r, struct series_index *x,
 		      const struct summary_wish *w, struct err *e)
 {
@@ -130,7 +144,7 @@ static int make_parts(struct summary *s, struct run *r, struct series_index *x,
 	if (!rc)
 		rc = waittime_make(&s->waits, r, false, e);
 	if (!rc)
-		rc = touched_make(&s->touched, r, s, e);
+		rc = memory_make(s, r, e);
 	if (!rc)
 		rc = summary_mpi_make(s, r, x, e);
 	if (!rc)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/summary/touched.h"
 
+#include "core/stacks/symbol.h"
 #include "report/judging/findings.h"
 #include "report/summary/code.h"
 #include "report/summary/parts.h"
@@ -99,7 +100,7 @@ void touched_free(struct touched_memory *t)
 
 /* ---- what grows ---- */
 
-/* From one to the next it does not shrink by more than a little. */
+/* From each moment to the next by at least a tenth of all, of which an even part is a quarter. */
 static bool grows(const double *resident, double least)
 {
 	const double *first = &resident[OWNERS_FIRST];
@@ -107,7 +108,7 @@ static bool grows(const double *resident, double least)
 	double growth = first[n - 1] - first[0];
 
 	for (int i = 1; i < n; i++)
-		if (first[i] < first[i - 1] + growth * 0.02)
+		if (first[i] < first[i - 1] + growth * 0.1)
 			return false;
 	return growth >= least;
 }
@@ -117,10 +118,11 @@ const struct owner *touched_leak(const struct touched_memory *t)
 	static const double least_bytes = 8 << 20, least_part = 0.1, least_share = 0.5;
 	const struct owners *o = &t->owners;
 	const double *all = o->resident;
-	double growth = all[OWNERS_MOMENTS - 1] - all[OWNERS_FIRST];
+	double growth = owner_growth(all);
 	const struct owner *most = NULL;
 
-	if (!grows(all, fmax(least_bytes, least_part * all[OWNERS_FIRST])))
+	/* Buffers that come and go may hide it in one of the moments between. */
+	if (!(growth >= fmax(least_bytes, least_part * all[OWNERS_FIRST])))
 		return NULL;
 	for (uint32_t i = 0; i < o->n; i++)
 		if (grows(o->row[i].resident, growth * least_share) &&
@@ -128,6 +130,16 @@ const struct owner *touched_leak(const struct touched_memory *t)
 		     o->row[i].resident[OWNERS_MOMENTS - 1] > most->resident[OWNERS_MOMENTS - 1]))
 			most = &o->row[i];
 	return most;
+}
+
+void touched_name(const struct owner *o, char *out, size_t size)
+{
+	if (o->file && o->line)
+		snprintf(out, size, "%.80s (%.60s:%u)", o->function->shown, symbol_base(o->file),
+			 o->line);
+	else
+		snprintf(out, size, "%.80s (%.60s)", o->function->shown,
+			 symbol_base(o->function->module));
 }
 
 /* ---- what is missing, in words ---- */

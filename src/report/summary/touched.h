@@ -39,6 +39,8 @@ void touched_free(struct touched_memory *t);
 /* The function of which memory grows with that of the job; NULL: there is none. */
 const struct owner *touched_leak(const struct touched_memory *t);
 
+/* "load (load.c:41)", not escaped. */
+void touched_name(const struct owner *o, char *out, size_t size);
 /* "4.2 GiB of 5.0 GiB was first touched in load_index (index.c:88), ...", escaped for a terminal.
  */
 void touched_words(const struct touched_memory *t, unsigned most, struct bytes *out);
