@@ -100,7 +100,7 @@ void touched_free(struct touched_memory *t)
 
 /* ---- what grows ---- */
 
-/* From each moment to the next by at least a tenth of all, of which an even part is a quarter. */
+/* From each moment to the next by at least 3 % of all, however unevenly it runs. */
 static bool grows(const double *resident, double least)
 {
 	const double *first = &resident[OWNERS_FIRST];
@@ -108,7 +108,7 @@ static bool grows(const double *resident, double least)
 	double growth = first[n - 1] - first[0];
 
 	for (int i = 1; i < n; i++)
-		if (first[i] < first[i - 1] + growth * 0.1)
+		if (first[i] < first[i - 1] + growth * 0.03)
 			return false;
 	return growth >= least;
 }

@@ -26,7 +26,7 @@ enum {
 	PAGES_MOST = 128, /* of a ring */
 	PAGES_LEAST = 8,
 	FAULTS_PAGES_MOST = 64, /* likewise, of page faults */
-	FAULTS_FIRST = 64,      /* of them for a sample */
+	FAULTS_FIRST = 128,     /* of them for a sample */
 	PAGES_OF_EXITS = 50,    /* the rings of exit records, of a CPU (sampler/tree/exits.c) */
 	SAMPLES_LEAST = 15,     /* that a ring should hold, at the most usual rate */
 	SAMPLES_OF_SLOT = 6,    /* that of a thread */
