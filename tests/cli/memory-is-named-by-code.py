@@ -69,7 +69,7 @@ if shutil.which("g++"):
     shutil.copy(source + ".c", "parts.cc")
     subprocess.run(["g++", "-O2", "-g", "-o", "parts_cc", "parts.cc"], check=True)
     check("cc", [os.path.abspath("parts_cc")], PARTS, "parts.cc")
-if shutil.which("rustc"):
+if shutil.which("rustc") and subprocess.run(["rustc", "--version"], capture_output=True, check=False).returncode == 0:
     subprocess.run(["rustc", "-O", "-g", "-o", "parts_rs", source + ".rs"], check=True)
     check("rs", [os.path.abspath("parts_rs")], {"load_index": 600, "load_table": 300}, "memory_parts.rs")
 
