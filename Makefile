@@ -315,6 +315,7 @@ OWNPARTS := $(patsubst %,$(BUILD)/programs/%,random_table change_rates compare_r
 $(OWNPARTS): $(BUILD)/libsonde-all.a
 $(OWNPARTS): PROGRAMLIBS = $(LDLIBS)
 # As distributions build programs: callers are found without frame pointers.
+$(BUILD)/programs/memory_parts: CFLAGS += -O2 -g -fomit-frame-pointer
 $(BUILD)/programs/known_parts $(BUILD)/programs/crowd $(BUILD)/programs/stack_kinds $(BUILD)/programs/wait_mix: CFLAGS += -O2 -fomit-frame-pointer
 $(BUILD)/programs/known_parts: PROGRAMLIBS = -lz
 $(BUILD)/programs/stack_kinds: PROGRAMLIBS = -ldl -pthread

@@ -102,10 +102,11 @@ static const struct option rows[] = {
 	  OPTION_OFFSET(struct export_options, names) },
 	{ .name = "what",
 	  .type = ARG_TEXT,
-	  .value = "cpu|waits",
-	  .words = "cpu waits",
+	  .value = "cpu|waits|memory",
+	  .words = "cpu waits memory",
 	  .help = "Of folded, pprof and speedscope: the samples of CPU time (the default), or the "
-		  "time of threads by what they waited for (`sonde run --waits`).",
+		  "time of threads by what they waited for (`sonde run --waits`), or the resident memory at "
+		  "the peak by what touched it first, in bytes (`sonde run --memory`).",
 	  OPTION_OFFSET(struct export_options, what) },
 	{ .name = "metrics",
 	  .type = ARG_TEXT,
@@ -295,14 +296,22 @@ static bool suits_documents(const struct exporting *x)
 	return false;
 }
 
+static enum sample_kind kind_of(const struct export_options *o)
+{
+	const char *what = o->what ? o->what : "cpu";
+
+	return !strcmp(what, "waits")    ? SAMPLE_WAITS
+	       : !strcmp(what, "memory") ? SAMPLE_RESIDENT
+					 : SAMPLE_CPU;
+}
+
 /* Stacks are no table. */
 static bool suits_stacks(const struct exporting *x)
 {
 	const struct export_options *o = x->o;
 
-	if (o->what &&
-	    (!x->stacks || (strcmp(o->what, "cpu") != 0 && strcmp(o->what, "waits") != 0))) {
-		say("export: --what is cpu or waits, of folded, pprof and speedscope");
+	if (o->what && (!x->stacks || (strcmp(o->what, "cpu") != 0 && kind_of(o) == SAMPLE_CPU))) {
+		say("export: --what is cpu, waits or memory, of folded, pprof and speedscope");
 		return false;
 	}
 	if (!x->stacks || !(o->append || o->lake || o->table || o->metrics || o->names || o->wide ||
@@ -409,11 +418,6 @@ static int export_losses(const struct exporting *x, struct err *e)
 		if (x->formats >> i & 1 && !strcmp(sinks[i]->name, "csv"))
 			return lossfile_write(&x->to, x->run, e);
 	return 0;
-}
-
-static enum sample_kind kind_of(const struct export_options *o)
-{
-	return o->what && !strcmp(o->what, "waits") ? SAMPLE_WAITS : SAMPLE_CPU;
 }
 
 static int export_tables(const struct exporting *x, struct err *e)
@@ -566,7 +570,7 @@ const struct command command_export = {
 		"folded, pprof and speedscope are for profile viewers and need a recording with "
 		"stacks: folded for flamegraph.pl and similar tools (stacks.folded, in "
 		"microseconds), pprof (stacks.pb.gz), speedscope (stacks.speedscope.json). With "
-		"--what waits they have what threads waited for.\n\n"
+		"--what waits they have what threads waited for, with --what memory who touched memory first.\n\n"
 		"An existing file is replaced only when the new one is complete. Exit code 1 also "
 		"means that the recording is damaged and some data was skipped.",
 	COMMAND_OPTIONS(rows),

@@ -11,6 +11,7 @@
 #include "report/summary/own.h"
 #include "report/summary/reason.h"
 #include "report/summary/summary.h"
+#include "report/summary/touched.h"
 #include "report/summary/tracking.h"
 #include "report/summary/waittime.h"
 #include "report/text/metrics_json.h"
@@ -31,7 +32,7 @@ enum { CODE_ROWS = 10, CODE_ROWS_BY = 50, CODE_ROWS_JSON = 1000 };
 enum { BY_OBJECT = STACKS_BY_NUMBER_OF + 1, BY_PLACE };
 
 struct show_options {
-	bool json, markdown, spans, all, code, waits, mpi;
+	bool json, markdown, spans, all, code, waits, memory, mpi;
 	bool newest; /* it was not named */
 	int64_t tracker, by;
 	const char *rules, *metrics, *classes;
@@ -63,6 +64,11 @@ static const struct option rows[] = {
 		  "waiting, for what and in which functions; with --json as schema "
 		  "sonde/waits/1. Needs a recording with waits.",
 	  OPTION_OFFSET(struct show_options, waits) },
+	{ .name = "memory",
+	  .help = "Print which code touched the job's memory first instead: of what was resident at "
+		  "the peak, and in all; with --json as schema sonde/memory/1. Needs a recording "
+		  "with --memory.",
+	  OPTION_OFFSET(struct show_options, memory) },
 	{ .name = "mpi",
 	  .help = "Print what the job's ranks did with MPI instead: efficiencies of the job and of "
 		  "its phases, time and bytes by function and rank, and who comes last; with "
@@ -72,7 +78,8 @@ static const struct option rows[] = {
 	  .value = CODE_BY,
 	  .type = ARG_CHOICE,
 	  .fallback = "all",
-	  .help = "Print this table only, with more rows: of waits with --waits, else of code; "
+	  .help = "Print this table only, with more rows: of waits with --waits, of memory with "
+		  "--memory, else of code; "
 		  "object and place (both together, with the line) are of waits only.",
 	  OPTION_OFFSET(struct show_options, by) },
 	{ .name = "classes",
@@ -111,6 +118,7 @@ static const struct example examples[] = {
 	{ "show --code sonde_1234", "the kinds of code and the functions that used the CPU" },
 	{ "show --by line sonde_1234", "the lines that used most" },
 	{ "show --waits sonde_1234", "what the threads waited for, and in which functions" },
+	{ "show --memory sonde_1234", "which functions touched the memory of the peak first" },
 	{ "show --mpi sonde_1234", "where the ranks' time in MPI went, and who was late" },
 	{ "show --tracker", "figures per node for an experiment tracker" },
 	{ "show --metrics 'gpu.*'", "compare nodes by the use of their GPUs, too" },
@@ -279,6 +287,33 @@ static int print_mpi(const struct show_options *o, const struct summary *s, stru
 	return 0;
 }
 
+/* Which code touched memory. Nothing recorded is no error: one line says what to do. */
+static int print_memory(const struct show_options *o, const struct summary *s, struct run *r,
+			struct err *e)
+{
+	struct touched_memory *t = s->touched;
+	bool phases = o->json || o->by == STACKS_BY_PHASE + 1;
+	struct bytes out = { 0 };
+	int rc = phases && t && t->peak ? touched_phases(t, r, e) : 0;
+
+	if (rc)
+		return rc;
+	if (o->json) {
+		touched_json(t, r, CODE_ROWS_JSON, &out);
+		return print_all(&out, r, e);
+	}
+	if (!t || !t->peak)
+		say("show: no samples of page faults in %s%s%s", r->path,
+		    t && t->refused ? ": " : "; record them with --memory",
+		    t && t->refused ? t->refused : "");
+	else if (o->by)
+		touched_print_by(t, (enum stacks_by)(o->by - 1), stdout,
+				 o->all ? UINT_MAX : CODE_ROWS_BY);
+	else
+		touched_print(t, stdout, o->all ? UINT_MAX : CODE_ROWS);
+	return 0;
+}
+
 static int print_tracker(bool samples, const struct summary *s, struct run *r, struct err *e)
 {
 	struct bytes out = { 0 };
@@ -329,7 +364,7 @@ static int print_summary(const struct show_options *o, struct run *r, struct err
 		rc = summary_make_as(&s, r,
 				     &(struct summary_wish){ .all = o->json && !o->tracker &&
 								    !o->code && !o->mpi &&
-								    json_needs_all(r),
+								    !o->memory && json_needs_all(r),
 							     .site = site,
 							     .compared = o->metrics,
 							     .classes = o->classes },
@@ -338,6 +373,8 @@ static int print_summary(const struct show_options *o, struct run *r, struct err
 		rc = print_tracker(o->tracker == TRACKER_SAMPLES, &s, r, e);
 	else if (!rc && o->code)
 		rc = print_code(o, &s, r, e);
+	else if (!rc && o->memory)
+		rc = print_memory(o, &s, r, e);
 	else if (!rc && o->mpi)
 		rc = print_mpi(o, &s, r, e);
 	else if (!rc)
@@ -366,20 +403,19 @@ static int show_exec(const void *given, int noperands, char **operands)
 	struct err e = { "" };
 	int rc, code;
 
-	if (options.markdown && (options.json || options.spans || options.tracker || options.code ||
-				 options.waits || options.by)) {
-		say("show: use --markdown without --json, --spans, --code, --waits and --tracker");
-		return EXIT_USAGE;
-	}
 	options.waits |= options.by == BY_OBJECT || options.by == BY_PLACE;
-	options.code |= options.by && !options.waits;
-	if (options.waits && (options.code || options.spans || options.tracker)) {
-		say("show: use --waits without --code, --spans and --tracker");
+	options.code |= options.by && !options.waits && !options.memory;
+	if (options.code + options.waits + options.memory + options.mpi + options.spans +
+		    (options.tracker != 0) >
+	    1) {
+		say("show: use each of --code, --waits, --memory, --mpi, --spans and --tracker "
+		    "without the others");
 		return EXIT_USAGE;
 	}
-	if (options.mpi && (options.waits || options.code || options.spans || options.tracker ||
-			    options.markdown)) {
-		say("show: use --mpi without --markdown, --spans, --code, --waits and --tracker");
+	if (options.markdown && (options.json || options.spans || options.tracker || options.code ||
+				 options.waits || options.memory || options.mpi)) {
+		say("show: use --markdown without --json, --spans, --code, --waits, --memory, "
+		    "--mpi and --tracker");
 		return EXIT_USAGE;
 	}
 	if (options.waits && options.by && !waits_table(options.by, &by)) {

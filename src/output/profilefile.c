@@ -2,6 +2,7 @@
 #include "output/profilefile.h"
 
 #include "base/folder.h"
+#include "core/stacks/owners.h"
 #include "output/outfile.h"
 #include "report/summary/code.h"
 #include "sink/profile/profile.h"
@@ -57,6 +58,29 @@ static int write_all(const struct profilefile *p, struct stacks *s, const char *
 	return rc;
 }
 
+/* At the peak of each node, whatever the times. */
+static int write_memory(const struct profilefile *p, struct run *r, const struct classes *c,
+			struct err *e)
+{
+	struct stacks_selection sel = { .kind = SAMPLE_RESIDENT };
+	struct owners owners = { 0 };
+	struct stacks *s = NULL;
+	int rc = stacks_open(&s, r, c, &sel, e);
+
+	if (!rc)
+		rc = owners_make(&owners, s, e);
+	stacks_close(s);
+	s = NULL;
+	sel.at_ns = owners.at_ns[OWNERS_PEAK];
+	if (!rc)
+		rc = stacks_open(&s, r, c, &sel, e);
+	if (!rc)
+		rc = write_all(p, s, "memory", e);
+	stacks_close(s);
+	owners_free(&owners);
+	return rc;
+}
+
 static int write_kind(const struct profilefile *p, struct run *r, const struct classes *c,
 		      enum sample_kind kind, struct err *e)
 {
@@ -81,7 +105,9 @@ static int write_kind(const struct profilefile *p, struct run *r, const struct c
  * has it twice. */
 int profilefile_write(const struct profilefile *p, struct run *r, struct err *e)
 {
-	const char *what = p->kind == SAMPLE_WAITS ? "waits" : "stacks";
+	const char *what = p->kind == SAMPLE_WAITS      ? "waits"
+			   : p->kind == SAMPLE_RESIDENT ? "memory"
+							: "stacks";
 	struct classes c = { 0 };
 	int rc;
 
@@ -89,7 +115,9 @@ int profilefile_write(const struct profilefile *p, struct run *r, struct err *e)
 		return err_set(e, -ENODATA, "%.300s has no %s; record them with --%s", r->path,
 			       what, what);
 	rc = code_classes(&c, NULL, e);
-	if (!rc)
+	if (!rc && p->kind == SAMPLE_RESIDENT)
+		rc = write_memory(p, r, &c, e);
+	else if (!rc)
 		rc = write_kind(p, r, &c, p->kind, e);
 	if (!rc && p->kind == SAMPLE_CPU && p->directory && r->nsample_sets_of[SAMPLE_PYTHON])
 		rc = write_kind(p, r, &c, SAMPLE_PYTHON, e);

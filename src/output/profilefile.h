@@ -14,7 +14,9 @@ struct profilefile {
 	const char *directory; /* NULL: standard output, of one format */
 	double from_s, to_s;   /* 0, 0: all of the run */
 	struct outputs *written;
-	enum sample_kind kind; /* SAMPLE_CPU, or SAMPLE_WAITS: files are called waits.folded then */
+	/* SAMPLE_CPU; SAMPLE_WAITS: files are called waits.folded then; or SAMPLE_RESIDENT, at the
+	 * peak of each node: memory.folded. */
+	enum sample_kind kind;
 };
 
 /* The bit of a format; 0: there is none of this name. */

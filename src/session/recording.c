@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { STACKS_HZ_MAX = 1000, WAITS_HZ_MAX = 100 };
+enum { STACKS_HZ_MAX = 1000, WAITS_HZ_MAX = 100, MEMORY_HZ_MAX = 20000 };
 
 static void random_id(char out[33])
 {
@@ -126,6 +126,11 @@ bool recording_plan(struct recording_plan *p, const struct recording_options *o)
 		    WAITS_HZ_MAX, o->waits);
 		return false;
 	}
+	if (!rate_parse(o->memory, MEMORY_HZ_MAX, &p->memory_hz)) {
+		say("--memory takes a number of samples per second from 1 to %d, or off, not '%s'",
+		    MEMORY_HZ_MAX, o->memory);
+		return false;
+	}
 	if (perf_options_check(&p->perf, &e)) {
 		say("%s", e.text);
 		return false;
@@ -203,6 +208,7 @@ struct recorder_options recording_recorder(const struct recording_plan *p)
 			     .stacks_after_ns = p->stacks_after_ns,
 			     .no_paths = o->no_paths,
 			     .waits_hz = p->waits_hz,
+			     .memory_hz = p->memory_hz,
 			     .tree = { .process_events = process_events_of(o),
 				       .reader = (enum tree_reader)o->tree,
 				       .pss = (enum pss)o->pss,

@@ -15,7 +15,7 @@ struct recording_options {
 	const char *output, *summary, *openmetrics, *procfs, *sysfs;
 	const char *max_overhead;
 	int64_t pss, process_events, tree; /* enum pss, enum process_events, enum tree_reader */
-	const char *perf, *events, *perf_cpu, *stacks, *waits, *annotations;
+	const char *perf, *events, *perf_cpu, *stacks, *waits, *memory, *annotations;
 	int64_t perf_scope; /* enum perf_scope */
 	bool force, quiet, json, progress, no_history, no_args, no_paths;
 };
@@ -35,6 +35,12 @@ struct recording_options {
 		  "while others had it, and waited, for what and in which functions: HZ times per " \
 		  "second, less often if that would take more than 0.5% of a core. auto, or " \
 		  "--waits alone: 10.", \
+	  OPTION_OFFSET(type_, member_) }
+#define MEMORY_OPTION(type_, member_) \
+	{ .name = "memory", .type = ARG_TEXT, .value = "auto|off|HZ", .fallback = "off", .bare = "auto", \
+	  .help = "Sample the page faults of the job's threads, to record which functions and lines " \
+		  "touched memory first, and what of it stays: at most about HZ times " \
+		  "per second. auto, or --memory alone: 200.", \
 	  OPTION_OFFSET(type_, member_) }
 /* clang-format on */
 
@@ -134,6 +140,7 @@ struct recording_options {
 		  "waited for, without their directories.", \
 	  OPTION_OFFSET(struct recording_options, no_paths) }, \
 	WAITS_OPTION(struct recording_options, waits), \
+	MEMORY_OPTION(struct recording_options, memory), \
 	{ .name = "events", .type = ARG_TEXT, .value = "FILE", \
 	  .help = "Read more groups of perf events from FILE. They replace built-in groups of " \
 		  "the same name.", \
@@ -152,11 +159,12 @@ struct recording_plan {
 	const struct recording_options *o;
 	char *why; /* RECORDING_WHY bytes, shared with the recorder: what it said last; or NULL */
 	struct identity identity;
-	struct perf_options perf;                     /* without its processes */
-	int64_t stacks_hz, stacks_after_ns, waits_hz; /* as struct sampler_options has them */
-	const char *directory;                        /* of -o, or named */
-	const char *instead; /* beside it, where another job has it (absolute); NULL: nowhere */
-	bool *moved;         /* it is so; shared with the recorder, NULL: never */
+	struct perf_options perf; /* without its processes */
+	int64_t stacks_hz, stacks_after_ns, waits_hz,
+		memory_hz;     /* as struct sampler_options has them */
+	const char *directory; /* of -o, or named */
+	const char *instead;   /* beside it, where another job has it (absolute); NULL: nowhere */
+	bool *moved;           /* it is so; shared with the recorder, NULL: never */
 	int64_t interval_ns;
 	bool quickly;        /* it was not given: the first seconds have more samples */
 	double max_overhead; /* share of one core; 0: no limit */

@@ -62,6 +62,7 @@ struct source_env {
 				  */
 	double max_overhead;     /* share of one core that Sonde may take; 0: no limit */
 	bool no_paths;           /* of the files in stacks and waits record the names alone */
+	int64_t memory_hz;       /* samples of page faults a second; 0: as fits; < 0: none */
 	int64_t waits_hz;        /* looks a second at threads that wait; 0: as fits; < 0: none */
 	int64_t patience_ns; /* how long open may wait for a helper's first answer; 0: not at all */
 	struct source_mask mask;

@@ -138,7 +138,7 @@ static void look_at(struct interpreted *i, struct used *u)
 	ran_ns = clock_read(u->clock) - ran_ns;
 	if (!node || 2 * ran_ns < clock_mono_ns() - began_ns)
 		return;
-	profile_look(i->profile, x, &s, node, SAMPLE_PYTHON);
+	profile_look(i->profile, x, &s, &(struct looked){ node, SAMPLE_PYTHON, 1 });
 	u->cpu_ns = 0;
 }
 

@@ -18,6 +18,7 @@
 #include "unwind/records.h"
 #include "unwind/rounds.h"
 #include "unwind/sample.h"
+#include "unwind/touched.h"
 #include "unwind/watch.h"
 #include "unwind/work.h"
 
@@ -40,6 +41,7 @@ enum {
 	NAMES_MS = 20,       /* how long names are waited for, */
 	LAST_NAMES_MS = 350, /* and at the end */
 	HELD_MAX = 3,
+	LOST_MAX = 10000, /* that a sample may represent */
 	WAIT_MS = 1000,
 	FETCHED_PER_MS = 8192, /* bytes: a ring has room for three times what may come until then */
 	MAP_HEADER = 64,       /* bytes of an MMAP2 record before its path */
@@ -56,12 +58,14 @@ struct unwinder {
 	struct rows *rows;
 	struct names *names;
 	struct profile *profile;
-	struct watch *watch;   /* NULL: it takes samples */
-	struct rounds *rounds; /* NULL: not in rounds */
+	struct watch *watch;     /* NULL: it takes samples */
+	struct rounds *rounds;   /* NULL: not in rounds */
+	struct touched *touched; /* NULL: samples are not of page faults */
 	struct interpreted *interpreted;
 	struct stack stack;
-	uint32_t held;  /* answers in a row that waited for names */
-	uint64_t heads; /* of all rings together, when they were read last */
+	uint32_t missed[STACKS_RINGS_MAX]; /* samples that were lost before the next of a ring */
+	uint32_t held;                     /* answers in a row that waited for names */
+	uint64_t heads;                    /* of all rings together, when they were read last */
 };
 
 /* ---- one sample ---- */
@@ -99,7 +103,8 @@ static void take_sample(struct unwinder *u, const struct record_view *v)
 	struct sampled who;
 	struct space *x;
 
-	if (!record_sample(v, &sample) || is_left_out(u->page, sample.pid))
+	if (!record_sample(v, u->touched ? u->page->stack_bytes : 0, &sample) ||
+	    is_left_out(u->page, sample.pid))
 		return;
 	x = spaces_get(&u->spaces, (pid_t)sample.pid);
 	learn(u, x);
@@ -116,6 +121,12 @@ static void take_sample(struct unwinder *u, const struct record_view *v)
 		atomic_fetch_add(&u->page->cut, 1);
 	if (u->stack.flags & FRAME_LOST_WAY)
 		atomic_fetch_add(&u->page->lost_way, 1);
+	if (u->touched) {
+		sample.period *= 1 + u->missed[v->ring];
+		u->missed[v->ring] = 0;
+		touched_sample(u->touched, &sample, &u->stack);
+		return;
+	}
 	who = (struct sampled){ (pid_t)sample.pid, (pid_t)sample.tid, sample.time_ns,
 				sample.period };
 	interpreted_sample(u->interpreted, x, &who);
@@ -184,6 +195,8 @@ static void take_command(struct unwinder *u, const struct record_view *v)
 		rounds_exec(u->rounds, v->ring);
 	else if (v->misc & PERF_RECORD_MISC_COMM_EXEC)
 		spaces_exec(&u->spaces, pid);
+	if (v->misc & PERF_RECORD_MISC_COMM_EXEC && u->touched)
+		touched_exec(u->touched, pid);
 	if (pid != tid || v->n < 8 + sizeof x->command)
 		return;
 	x = spaces_get(&u->spaces, pid);
@@ -201,6 +214,17 @@ static void take_fork(struct unwinder *u, const struct record_view *v)
 		return;
 	atomic_fetch_add(&u->page->forks, 1);
 	spaces_fork(&u->spaces, pid, parent);
+}
+
+/* Of page faults the next sample of the same CPU represents them, too: mostly the same code goes on
+ * touching. */
+static void take_lost(struct unwinder *u, const struct record_view *v)
+{
+	uint64_t n = get_u64(v, 8);
+
+	atomic_fetch_add(&u->page->lost, (int64_t)n);
+	if (u->touched && v->ring < STACKS_RINGS_MAX)
+		u->missed[v->ring] = n < LOST_MAX ? (uint32_t)n : LOST_MAX;
 }
 
 static void take_record(void *context, const struct record_view *v)
@@ -227,7 +251,7 @@ static void take_record(void *context, const struct record_view *v)
 			spaces_get(&u->spaces, (pid_t)get_u32(v, 0))->ended = true;
 		break;
 	case PERF_RECORD_LOST:
-		atomic_fetch_add(&u->page->lost, (int64_t)get_u64(v, 8));
+		take_lost(u, v);
 		break;
 	default:
 		break;
@@ -308,9 +332,10 @@ static void tell_waits(struct unwinder *u, bool last)
 /* How long nothing needs to be done. */
 static int idle_ms(const struct unwinder *u)
 {
-	int64_t due_ns = u->watch    ? watch_due_ns(u->watch)
-			 : u->rounds ? rounds_due_ns(u->rounds)
-				     : INT64_MAX;
+	int64_t due_ns = u->watch     ? watch_due_ns(u->watch)
+			 : u->rounds  ? rounds_due_ns(u->rounds)
+			 : u->touched ? touched_due_ns(u->touched)
+				      : INT64_MAX;
 	int64_t python_ns = interpreted_due_ns(u->interpreted);
 	int64_t left_ns = (python_ns < due_ns ? python_ns : due_ns) - clock_mono_ns();
 
@@ -328,6 +353,8 @@ static void answer(struct unwinder *u, uint32_t question, bool last)
 		rounds_finish(u->rounds);
 	else if (u->rounds)
 		rounds_hear(u->rounds);
+	if (u->touched && last)
+		touched_finish(u->touched);
 	names_wait(u->names, (last ? LAST_NAMES_MS : NAMES_MS) * NS_PER_MS);
 	if (last || !names_busy(u->names) || u->held++ == HELD_MAX) {
 		u->held = 0;
@@ -379,6 +406,8 @@ static void look_if_due(struct unwinder *u)
 		watch_look(u->watch);
 	if (u->rounds && clock_mono_ns() >= rounds_due_ns(u->rounds))
 		rounds_look(u->rounds);
+	if (u->touched && clock_mono_ns() >= touched_due_ns(u->touched))
+		touched_look(u->touched);
 	if (clock_mono_ns() >= interpreted_due_ns(u->interpreted))
 		interpreted_look(u->interpreted);
 }
@@ -386,7 +415,7 @@ static void look_if_due(struct unwinder *u)
 /* Until the parent has gone. */
 static void serve(struct unwinder *u)
 {
-	struct pollfd wait[1 + STACKS_SLOTS_MAX] = { { STACKS_SOCKET, POLLIN | POLLRDHUP, 0 } };
+	struct pollfd wait[1 + STACKS_RINGS_MAX] = { { STACKS_SOCKET, POLLIN | POLLRDHUP, 0 } };
 	uint32_t n = u->page->nrings, done = 0;
 	char questions[64];
 
@@ -416,6 +445,11 @@ static void serve(struct unwinder *u)
 	}
 }
 
+static enum sample_kind kind_of(const struct stacks_page *p)
+{
+	return p->watch.hz ? SAMPLE_WAITS : p->touches.hz ? SAMPLE_FAULTS : SAMPLE_CPU;
+}
+
 /* Its tables and rings; false: there is no room, or nobody asks any more. */
 static bool begin(struct unwinder *u)
 {
@@ -428,16 +462,18 @@ static bool begin(struct unwinder *u)
 	u->spaces.modules = &u->modules;
 	u->rows = rows_make();
 	u->names = names_make(&u->modules);
-	u->profile = u->names ? profile_make(u->page, u->names, &u->modules,
-					     u->page->watch.hz ? SAMPLE_WAITS : SAMPLE_CPU)
-			      : NULL;
+	u->profile =
+		u->names ? profile_make(u->page, u->names, &u->modules, kind_of(u->page)) : NULL;
 	if (u->page->watch.hz && u->rows && u->profile)
 		u->watch = watch_make(u->page, &u->spaces, u->rows, u->profile);
 	u->interpreted = u->profile ? interpreted_make(&u->spaces, u->profile) : NULL;
 	if (u->page->rounds.threads && u->rows && u->profile)
 		u->rounds = rounds_make(u->page, &u->spaces, u->profile);
-	if (u->rows && u->interpreted && !u->watch == !u->page->watch.hz &&
-	    !u->rounds == !u->page->rounds.threads && map_rings(u))
+	if (u->page->touches.hz && u->rows && u->profile)
+		u->touched = touched_make(u->page, &u->spaces, u->profile);
+	if (u->rows && u->interpreted && !u->touched == !u->page->touches.hz &&
+	    !u->watch == !u->page->watch.hz && !u->rounds == !u->page->rounds.threads &&
+	    map_rings(u))
 		return true;
 	atomic_store_explicit(&u->page->stage, STACKS_FAILED, memory_order_release);
 	return false;

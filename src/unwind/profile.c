@@ -79,7 +79,7 @@ static bool put_items(struct stacks_page *p, enum stacks_kind kind, struct piece
 
 enum {
 	HASH = 1 << 17,
-	FLAGS = 3, /* frames without code, for which there is always room */
+	FLAGS = 4, /* frames without code, for which there is always room */
 };
 #define NO_ROOM UINT32_MAX
 
@@ -273,8 +273,8 @@ uint32_t profile_named(struct profile *p, uint32_t node, const char *name)
 
 static bool is_group(const struct group *g, const struct space *x, const struct sampled *s)
 {
-	return g->pid == s->pid && g->period == s->period &&
-	       !memcmp(g->command, x->command, sizeof g->command);
+	return (g->kind != SAMPLE_RESIDENT || g->t1_ns == s->at_ns) && g->pid == s->pid &&
+	       g->period == s->period && !memcmp(g->command, x->command, sizeof g->command);
 }
 
 static void group_reach(struct group *g, const struct sampled *s)
@@ -285,7 +285,6 @@ static void group_reach(struct group *g, const struct sampled *s)
 		g->t0_ns = s->at_ns;
 }
 
-/* 0: there is no room. */
 static uint32_t group_make(struct profile *p, const struct space *x, const struct sampled *s,
 			   enum sample_kind kind)
 {
@@ -344,6 +343,12 @@ static bool count_add(struct profile *p, const struct count *more)
 	return true;
 }
 
+static void count_put(struct profile *p, const struct count *one)
+{
+	if (one->weight && (!one->group || !one->node || !count_add(p, one)))
+		atomic_fetch_add(&p->page->lost, 1);
+}
+
 uint32_t profile_seen(struct profile *p, const struct stack *stack, int64_t cpu_ns)
 {
 	uint32_t node = profile_node(p, stack);
@@ -361,17 +366,17 @@ void profile_add(struct profile *p, struct space *x, const struct sampled *s,
 	const struct count one = { group_of(p, x, s), (uint32_t)s->tid,
 				   profile_seen(p, stack, s->period), 1 };
 
-	if (one.node && (!one.group || !count_add(p, &one)))
-		atomic_fetch_add(&p->page->lost, 1);
+	if (one.node)
+		count_put(p, &one);
 }
 
-void profile_look(struct profile *p, struct space *x, const struct sampled *s, uint32_t node,
-		  enum sample_kind kind)
+void profile_look(struct profile *p, struct space *x, const struct sampled *s,
+		  const struct looked *l)
 {
-	const struct count one = { group_find(p, x, s, kind), (uint32_t)s->tid, node, 1 };
+	const struct count one = { group_find(p, x, s, l->kind), (uint32_t)s->tid, l->node,
+				   l->weight };
 
-	if (!one.group || !count_add(p, &one))
-		atomic_fetch_add(&p->page->lost, 1);
+	count_put(p, &one);
 }
 
 void profile_time(struct profile *p, struct space *x, int64_t period_ns, const struct timed *t)
@@ -380,14 +385,14 @@ void profile_time(struct profile *p, struct space *x, int64_t period_ns, const s
 	const struct count one = { group_of(p, x, &s), (uint32_t)t->tid, t->node, t->weight };
 	struct group *g = &p->group[one.group];
 
-	if (!one.weight)
-		return;
-	if (!one.group || !one.node || !count_add(p, &one)) {
-		atomic_fetch_add(&p->page->lost, 1);
-		return;
-	}
-	if (t->from_ns < g->t0_ns)
+	count_put(p, &one);
+	if (one.weight && one.group && t->from_ns < g->t0_ns)
 		g->t0_ns = t->from_ns;
+}
+
+uint32_t profile_unseen(struct profile *p)
+{
+	return flag_node(p, FRAME_UNSEEN); /* of flags there is always room */
 }
 
 /* ---- telling ---- */

@@ -48,6 +48,12 @@ struct timed {
 	uint64_t weight;        /* how long, in periods */
 };
 
+struct looked {
+	uint32_t node;
+	enum sample_kind kind;
+	uint64_t weight;
+};
+
 struct profile;
 
 struct profile *profile_make(struct stacks_page *page, struct names *names, struct modules *modules,
@@ -60,10 +66,12 @@ void profile_add(struct profile *p, struct space *x, const struct sampled *s,
 uint32_t profile_node(struct profile *p, const struct stack *stack);
 /* Below it, what is no code: what was done or waited for. Where there is no room it is `node`. */
 uint32_t profile_named(struct profile *p, uint32_t node, const char *name);
-/* So much CPU time (s->period) was seen to be there by one look. */
-void profile_look(struct profile *p, struct space *x, const struct sampled *s, uint32_t node,
-		  enum sample_kind kind);
+/* One look found so many periods (s->period) of CPU time there; or so many units of memory. */
+void profile_look(struct profile *p, struct space *x, const struct sampled *s,
+		  const struct looked *l);
 void profile_time(struct profile *p, struct space *x, int64_t period_ns, const struct timed *t);
+/* The node of memory that no sample is of; 0: there is no room. */
+uint32_t profile_unseen(struct profile *p);
 /* Put into messages what there is room for. False: something is left. */
 bool profile_tell(struct profile *p);
 

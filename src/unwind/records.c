@@ -17,7 +17,15 @@ static uint64_t get(const uint8_t *at)
 	return v;
 }
 
-bool record_sample(const struct record_view *r, struct record_sample *s)
+/* By how much less than that it has of the stack. A task without one has a period of chance. */
+static int64_t period_of(uint32_t faults, uint64_t size)
+{
+	uint64_t step = size < faults ? (faults - size) / FAULTS_STEP_BYTES : 0;
+
+	return faults_periods[step < FAULTS_STEPS ? step : 0];
+}
+
+bool record_sample(const struct record_view *r, uint32_t faults, struct record_sample *s)
 {
 	const uint8_t *at = r->body, *end = r->body + r->n;
 	uint64_t abi, size, used;
@@ -28,7 +36,7 @@ bool record_sample(const struct record_view *r, struct record_sample *s)
 	memcpy(&s->pid, at, sizeof s->pid);
 	memcpy(&s->tid, at + 4, sizeof s->tid);
 	s->time_ns = (int64_t)get(at + 8);
-	s->period = (int64_t)get(at + 16);
+	*(faults ? &s->address : (uint64_t *)&s->period) = get(at + 16);
 	abi = get(at + 24);
 	at += 32;
 	if (abi) {
@@ -42,6 +50,8 @@ bool record_sample(const struct record_view *r, struct record_sample *s)
 		return false;
 	size = get(at);
 	at += 8;
+	if (faults)
+		s->period = period_of(faults, size);
 	if (!size)
 		return true;
 	if ((uint64_t)(end - at) < 8 || (uint64_t)(end - at) - 8 < size)

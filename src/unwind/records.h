@@ -35,14 +35,16 @@ struct record_view {
 struct record_sample {
 	uint32_t pid, tid;
 	int64_t time_ns, period;
+	uint64_t address; /* of the page fault; 0: it is of none */
 	bool has_registers;
 	uint64_t registers[STACKS_NREGISTERS];
 	const uint8_t *stack;
 	uint64_t stack_size;
 };
 
-/* False: it makes no sense. */
-bool record_sample(const struct record_view *r, struct record_sample *s);
+/* False: it makes no sense. faults: of page faults, whose events ask for so many bytes of the stack
+ * (source/program/stacks_page.h); 0: of CPU time. */
+bool record_sample(const struct record_view *r, uint32_t faults, struct record_sample *s);
 
 /* Call with each record up to then, the earliest first. */
 void records_drain(const struct record_ring *rings, size_t n, int64_t until_ns,

@@ -84,7 +84,8 @@ static void take_record(void *of, const struct record_view *v)
 	struct taking *t = of;
 	struct record_sample sample;
 
-	if (v->type != PERF_RECORD_SAMPLE || t->taken >> v->ring & 1 || !record_sample(v, &sample))
+	if (v->type != PERF_RECORD_SAMPLE || t->taken >> v->ring & 1 ||
+	    !record_sample(v, 0, &sample))
 		return;
 	t->taken |= UINT64_C(1) << v->ring;
 	t->take(t->context, v->ring, &sample);

@@ -89,7 +89,8 @@ enum sample_kind {
 	SAMPLE_CPU = 0,
 	SAMPLE_FAULTS,
 	SAMPLE_WAITS,
-	SAMPLE_PYTHON, /* CPU time again, of Python's threads, by Python's functions */
+	SAMPLE_PYTHON,   /* CPU time again, of Python's threads, by Python's functions */
+	SAMPLE_RESIDENT, /* resident memory at one moment (t0 = t1), by who touched it first */
 	SAMPLE_KIND_NUMBER_OF
 };
 
@@ -101,6 +102,7 @@ enum {
 	FRAME_CUT = 1,      /* the stack goes on beyond what was copied of it */
 	FRAME_OTHER = 2,    /* all stacks for which there was no room */
 	FRAME_LOST_WAY = 4, /* the caller could not be found */
+	FRAME_UNSEEN = 8,   /* memory that no sample is of */
 };
 
 /* One of the items of an EVENT_STACKS or EVENT_SAMPLES. */

@@ -94,7 +94,7 @@ static int tally_add(struct tally *t, const struct tally_key *key, double self, 
 
 double stacks_value(const struct run_samples *x)
 {
-	return x->kind == SAMPLE_FAULTS ? (double)x->unit : (double)x->unit / 1e9;
+	return stacks_in_bytes(x->kind) ? (double)x->unit : (double)x->unit / 1e9;
 }
 
 double stacks_selected(const struct stacks *s, const struct run_samples *x)
@@ -104,6 +104,7 @@ double stacks_selected(const struct stacks *s, const struct run_samples *x)
 
 	if (x->kind != sel->kind || (sel->node && sel->node != x->node) ||
 	    (sel->instance && sel->instance != x->instance) ||
+	    (sel->at_ns && sel->at_ns[x->node] != x->t1_ns) ||
 	    (sel->command && strcmp(sel->command, x->command) != 0))
 		return 0;
 	if (!(sel->from_s < sel->to_s))

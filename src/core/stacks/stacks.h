@@ -12,12 +12,21 @@
 #include "core/frame/run.h"
 #include "core/stacks/classes.h"
 
+/* Is that measured in bytes, or in seconds? */
+static inline bool stacks_in_bytes(enum sample_kind kind)
+{
+	return kind == SAMPLE_FAULTS || kind == SAMPLE_RESIDENT;
+}
+/* The name of memory that no sample is of. */
+#define STACKS_UNSEEN "(without samples)"
+
 /* Which samples; {0}: those of CPU time, all of them. */
 struct stacks_selection {
 	enum sample_kind kind;
 	uint32_t node, instance, tid; /* 0: all */
 	double from_s, to_s;          /* since the run began; both 0: all */
 	const char *command;          /* of the process; NULL: all */
+	const int64_t *at_ns; /* of each node's samples those of this moment; NULL: of any */
 };
 
 /* Code of one name in one program or library. functions[0] is code of which nothing is known. */

@@ -18,6 +18,8 @@ static const char *shown_of(struct stacks_private *p, const struct run_frame *f,
 
 	if (f->flags & FRAME_OTHER)
 		snprintf(text, sizeof text, "(other stacks)");
+	else if (f->flags & FRAME_UNSEEN)
+		snprintf(text, sizeof text, STACKS_UNSEEN);
 	else if (!strcmp(path, PYTHON_MODULE))
 		snprintf(text, sizeof text, "%.400s", f->function); /* "<listcomp>" is a name */
 	else if (*f->function)
@@ -35,9 +37,10 @@ static int function_take(struct stacks *s, uint32_t frame)
 	const struct run_frame *f = &s->run->frames[frame];
 	const char *path = f->module < s->run->nmodules ? s->run->modules[f->module].path : "";
 	uint32_t row, before = p->functions.n;
-	int rc = tally_find(
-		&p->functions,
-		&(struct tally_key){ f->function, f->module, f->flags & FRAME_OTHER, 0 }, &row);
+	int rc = tally_find(&p->functions,
+			    &(struct tally_key){ f->function, f->module,
+						 f->flags & (FRAME_OTHER | FRAME_UNSEEN), 0 },
+			    &row);
 
 	if (rc)
 		return rc;

@@ -135,11 +135,12 @@ struct drawing {
 	double *x, *used; /* [n] where a node begins; how much of it its children took */
 	double scale;     /* from seconds of a run of A and of B together */
 	double whole_s;
+	bool memory; /* of one side, in bytes */
 };
 
 static double mean_of(const struct flame *f, uint32_t node, int side)
 {
-	return f->node[node].seconds[side] / f->runs[side];
+	return f->runs[side] ? f->node[node].seconds[side] / f->runs[side] : 0;
 }
 
 static double both_of(const struct flame *f, uint32_t node)
@@ -177,9 +178,13 @@ static void put_title(const struct drawing *d, uint32_t i)
 		html_text(out, f->node[i].module);
 		bytes_puts(out, ")");
 	}
-	bytes_printf(out, ": %s in A, %s in B, %+.1f points</title>",
-		     cell_text(a, UNIT_SECONDS, mean_of(f, i, 0)),
-		     cell_text(b, UNIT_SECONDS, mean_of(f, i, 1)), points_of(d, i));
+	if (d->memory)
+		bytes_printf(out, ": %s, %s</title>", cell_text(a, UNIT_BYTES, mean_of(f, i, 0)),
+			     cell_share(b, mean_of(f, i, 0) / mean_of(f, 0, 0)));
+	else
+		bytes_printf(out, ": %s in A, %s in B, %+.1f points</title>",
+			     cell_text(a, UNIT_SECONDS, mean_of(f, i, 0)),
+			     cell_text(b, UNIT_SECONDS, mean_of(f, i, 1)), points_of(d, i));
 }
 
 /* As much of a name as there is room for, whole characters. */
@@ -208,7 +213,7 @@ static void put_node(struct drawing *d, uint32_t i)
 
 	bytes_printf(d->out,
 		     "<g><rect class=\"%s\" x=\"%.1f\" y=\"%.0f\" width=\"%.1f\" height=\"%d\"/>",
-		     class_of(points_of(d, i)), d->x[i], y, width, ROW - GAP);
+		     d->memory ? "r" : class_of(points_of(d, i)), d->x[i], y, width, ROW - GAP);
 	put_title(d, i);
 	put_label(d->out, n->name, d->x[i], y, width);
 	bytes_puts(d->out, "</g>\n");
@@ -256,30 +261,44 @@ static uint32_t depth_of(const struct flame *f)
 	return most < ROWS_MOST ? most : ROWS_MOST - 1;
 }
 
+static int draw(struct drawing *d, const char *label)
+{
+	const struct flame *f = d->f;
+	uint32_t *order = calloc(f->n, sizeof *order);
+	bool room;
+
+	d->scale = WIDTH / both_of(f, 0);
+	d->x = calloc(f->n, sizeof *d->x);
+	d->used = calloc(f->n, sizeof *d->used);
+	room = d->x && d->used && order;
+	if (room) {
+		bytes_printf(d->out,
+			     "<svg class=\"flame\" viewBox=\"0 0 %d %u\" role=\"img\" "
+			     "aria-label=\"%s\">\n",
+			     WIDTH, (depth_of(f) + 1) * ROW, label);
+		put_nodes(d, order);
+		bytes_puts(d->out, "</svg>\n");
+	}
+	free(d->x);
+	free(d->used);
+	free(order);
+	return room && !d->out->failed ? 0 : -ENOMEM;
+}
+
 int flame_svg(struct bytes *out, const struct flame *f, double whole_s)
 {
 	struct drawing d = { .f = f, .out = out, .whole_s = whole_s };
-	uint32_t *order;
-	bool room;
 
 	if (!f->runs[0] || !f->runs[1] || !(whole_s > 0))
 		return 0;
-	d.scale = WIDTH / both_of(f, 0);
-	d.x = calloc(f->n, sizeof *d.x);
-	d.used = calloc(f->n, sizeof *d.used);
-	order = calloc(f->n, sizeof *order);
-	room = d.x && d.used && order;
-	if (room) {
-		bytes_printf(
-			out,
-			"<svg class=\"flame\" viewBox=\"0 0 %d %u\" role=\"img\" aria-label=\"CPU "
-			"time of A and B by function and caller\">\n",
-			WIDTH, (depth_of(f) + 1) * ROW);
-		put_nodes(&d, order);
-		bytes_puts(out, "</svg>\n");
-	}
-	free(d.x);
-	free(d.used);
-	free(order);
-	return room && !out->failed ? 0 : -ENOMEM;
+	return draw(&d, "CPU time of A and B by function and caller");
+}
+
+int flame_svg_of_memory(struct bytes *out, const struct flame *f)
+{
+	struct drawing d = { .f = f, .out = out, .memory = true };
+
+	if (!f->runs[0] || !(mean_of(f, 0, 0) > 0))
+		return 0;
+	return draw(&d, "Resident memory by the functions that touched it first and their callers");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * flame.h - the stacks of two groups of runs as one tree, for a differential flame graph: what a
- * function and all that it calls used in a run of A and of B.
+ * function and all that it calls used in a run of A and of B; or those of one, side 0 alone.
  *
  * What is less than a thousandth of a run's samples is in its caller alone. Names are hostile. {0}
  * is empty and safe to free.
@@ -39,5 +39,7 @@ void flame_free(struct flame *f);
  * stacks. whole_s: a run of A, of which points are percent. 0 or -ENOMEM. */
 int flame_svg(struct bytes *out, const struct flame *f, double whole_s);
 extern const char flame_style[];
+/* Of side 0 alone, in one colour; what it counts is bytes. */
+int flame_svg_of_memory(struct bytes *out, const struct flame *f);
 
 #endif

@@ -325,6 +325,11 @@ static const char *top_function(const struct summary *s)
 	return s->code_top;
 }
 
+static const char *growing_function(const struct summary *s)
+{
+	return s->touched_top;
+}
+
 static const char *top_wait(const struct summary *s)
 {
 	return s->wait_top;
@@ -381,6 +386,8 @@ static const char *held_up_sleep(const struct summary *s)
 }
 
 const struct text_variable text_variables[] = {
+	{ "growing_function", "The function whose memory grows with the job's, and where it is.",
+	  growing_function },
 	{ "top_function",
 	  "The function that used most CPU time, and where it is: \"solve (solver.c:41)\".",
 	  top_function },

@@ -124,6 +124,7 @@ static const struct part parts[] = {
 	{ .name = "account", .make = html_account, .grows = true },
 	{ .name = "code", .make = html_code, .grows = true },
 	{ .name = "waits", .make = html_waits, .grows = true },
+	{ .name = "touched", .make = html_touched, .grows = true },
 	{ .name = "mpi", .make = html_mpi, .grows = true },
 	{ .name = "nodes", .make = html_nodes, .grows = true },
 	{ .name = "tasks", .make = html_tasks, .grows = true },

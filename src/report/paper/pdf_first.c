@@ -11,6 +11,7 @@
 #include "report/summary/code.h"
 #include "report/summary/ending.h"
 #include "report/summary/mpi.h"
+#include "report/summary/touched.h"
 #include "report/summary/waittime.h"
 
 #include <math.h>
@@ -423,6 +424,21 @@ static double waits(struct bytes *d, const struct summary *s, double y)
 	return part(d, "What threads waited for", &words, y);
 }
 
+/* Who touched the memory of the peak; nothing where nobody asked for it. */
+static double touched(struct bytes *d, const struct summary *s, double y)
+{
+	struct bytes words = { 0 };
+
+	if (!s->touched)
+		return y;
+	touched_words(s->touched, WAITS, &words);
+	if (!words.len && s->touched->refused)
+		bytes_printf(&words, "Not sampled: %.900s", s->touched->refused);
+	if (!words.len)
+		return y;
+	return part(d, "Which code touched memory first", &words, y);
+}
+
 /* Efficiencies of an MPI job; nothing where nobody asked for them. */
 static double mpi(struct bytes *d, const struct summary *s, double y)
 {
@@ -530,6 +546,7 @@ struct pdf_shown pdf_first_page(struct bytes *d, const struct plots *p)
 	y = time_bar(d, p->summary, y);
 	y = code(d, p->summary, y);
 	y = waits(d, p->summary, y);
+	y = touched(d, p->summary, y);
 	y = mpi(d, p->summary, y);
 	y = verdicts(d, p, y, p->n ? PDF_BOTTOM - OVERVIEW_HEIGHT - 6 : PDF_BOTTOM);
 	return overview(d, p, y);

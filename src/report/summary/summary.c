@@ -6,6 +6,7 @@
 #include "report/summary/mpi.h"
 #include "report/summary/parts.h"
 #include "report/summary/reason.h"
+#include "report/summary/touched.h"
 #include "report/summary/waittime.h"
 
 #include <errno.h>
@@ -108,6 +109,20 @@ static void doubt_peaks(struct summary *s)
 		peak_beside(s->host_cores_used_peak, s->cores_used_mean / fmax(s->nhosts, 1));
 }
 
+static int memory_make(struct summary *s, struct run *r, struct err *e)
+{
+	int rc = touched_make(&s->touched, r, s, e);
+	const struct owner *leak = s->touched ? touched_leak(s->touched) : NULL;
+
+	s->touched_growth_bytes = s->touched_all_bytes = NAN;
+	if (!leak)
+		return rc;
+	s->touched_growth_bytes = owner_growth(leak->resident);
+	s->touched_all_bytes = owner_growth(s->touched->owners.resident);
+	touched_name(leak, s->touched_top, sizeof s->touched_top);
+	return rc;
+}
+
 static int make_parts(struct summary *s, struct run *r, struct series_index *x,
 		      const struct summary_wish *w, struct err *e)
 {
@@ -128,6 +143,8 @@ static int make_parts(struct summary *s, struct run *r, struct series_index *x,
 		rc = summary_processes_make(s, r, x, e);
 	if (!rc)
 		rc = waittime_make(&s->waits, r, false, e);
+	if (!rc)
+		rc = memory_make(s, r, e);
 	if (!rc)
 		rc = summary_mpi_make(s, r, x, e);
 	if (!rc)
@@ -261,6 +278,7 @@ void summary_free(struct summary *s)
 	timeline_free(&s->timeline);
 	code_free(s->code);
 	waittime_free(s->waits);
+	touched_free(s->touched);
 	mpi_free(s->mpi);
 	*s = (struct summary){ 0 };
 }

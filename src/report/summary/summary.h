@@ -238,7 +238,13 @@ struct summary {
 	struct summary_ending ending;
 	struct account account; /* where the time went */
 	struct waittime *waits; /* of threads (report/summary/waittime.h); NULL: not recorded */
-	struct code *code;      /* the code it went to (report/summary/code.h); NULL: not known */
+	struct touched_memory
+		*touched; /* its memory by code (report/summary/touched.h); NULL: not known */
+	/* The function of which memory grows with that of the job, "" or "load (load.c:41)"; by how
+	 * much, and how much all grew. NAN: none does, or it was not recorded. */
+	double touched_growth_bytes, touched_all_bytes;
+	char touched_top[160];
+	struct code *code; /* the code it went to (report/summary/code.h); NULL: not known */
 	/* Of it: samples, as many of equal weight as have the same error; shares of CPU time in the
 	 * function and the thread that used most, and of processes too short to be sampled; how
 	 * many threads used a hundredth or more. NAN without samples. */

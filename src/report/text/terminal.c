@@ -8,6 +8,7 @@
 #include "report/summary/mpi.h"
 #include "report/summary/own.h"
 #include "report/summary/summary.h"
+#include "report/summary/touched.h"
 #include "report/summary/waittime.h"
 #include "report/text/used.h"
 
@@ -312,6 +313,23 @@ static void add_waits(struct lines *l, const struct summary *s, double least, un
 		waittime_words(w, most, lines_add(l, "waits", NULL));
 }
 
+/* Who touched the memory of the peak. */
+static void add_touched(struct lines *l, const struct summary *s, unsigned most)
+{
+	struct bytes words = { 0 };
+
+	if (!s->touched)
+		return;
+	touched_words(s->touched, most, &words);
+	if (!words.len && s->touched->refused) {
+		bytes_puts(&words, "not sampled: ");
+		escape_terminal(&words, s->touched->refused);
+	}
+	if (words.len && !words.failed)
+		bytes_put(lines_add(l, "touched by", NULL), words.data, words.len);
+	bytes_free(&words);
+}
+
 static void add_mpi(struct lines *l, const struct summary *s, unsigned most)
 {
 	if (s->mpi)
@@ -376,6 +394,7 @@ void summary_print_brief(const struct summary *s, const struct own *own, FILE *o
 	add_account(&l, s, colour);
 	add_code(&l, s, CODE_BRIEFLY);
 	add_waits(&l, s, WAITS_MATTER, CODE_BRIEFLY);
+	add_touched(&l, s, CODE_BRIEFLY);
 	add_mpi(&l, s, CODE_BRIEFLY);
 	terminal_used_briefly(&l, s);
 	add_own(&l, own);
@@ -394,6 +413,7 @@ static void add_all(struct lines *l, const struct summary *s, bool colour)
 	add_account(l, s, colour);
 	add_code(l, s, CODE_FULLY);
 	add_waits(l, s, 0, CODE_FULLY);
+	add_touched(l, s, CODE_FULLY);
 	add_mpi(l, s, CODE_FULLY);
 	add_tasks(l, s);
 	terminal_used(l, s);

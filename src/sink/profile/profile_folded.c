@@ -32,7 +32,8 @@ static void put_line(const struct profile_data *d, const struct stacks_cell *c, 
 {
 	const struct stacks_function *functions = d->stacks->functions;
 	uint32_t path[PROFILE_DEEP], n = profile_path(d, c->place, path);
-	double us = round((double)c->value * 1e6);
+	double weight =
+		round((double)c->value * (stacks_in_bytes(d->stacks->selection.kind) ? 1 : 1e6));
 
 	put_name(out, d->nodes.groups[c->group].name);
 	for (uint32_t i = 0; i < n; i++) {
@@ -42,7 +43,7 @@ static void put_line(const struct profile_data *d, const struct stacks_cell *c, 
 		else
 			put_name(out, profile_name(&functions[path[i]]));
 	}
-	bytes_printf(out, " %.0f\n", fmax(1, us));
+	bytes_printf(out, " %.0f\n", fmax(1, weight));
 }
 
 static int folded_write(const struct profile_data *d, FILE *out, struct err *e)

@@ -45,6 +45,11 @@ enum { WORD_NONE, WORD_SAMPLES, WORD_COUNT, WORD_CPU, WORD_NANOSECONDS, WORD_PRO
 /* Time of threads is no samples, and not only on a CPU. */
 static const char *const of_waits[WORDS] = { [WORD_SAMPLES] = "periods", [WORD_CPU] = "wall" };
 
+/* Memory is counted in pages, and weighed in bytes. */
+static const char *const of_memory[WORDS] = {
+	[WORD_SAMPLES] = "pages", [WORD_CPU] = "inuse_space", [WORD_NANOSECONDS] = "bytes"
+};
+
 struct pprof {
 	const struct profile_data *d;
 	struct bytes out, message, inner;
@@ -159,6 +164,7 @@ static void sample_locations_put(struct pprof *p, uint32_t stack)
 static int samples_put(struct pprof *p, struct err *e)
 {
 	const struct stacks_cells *c = &p->d->places;
+	const double scale = stacks_in_bytes(p->d->stacks->selection.kind) ? 1 : 1e9;
 	uint64_t *name = calloc(c->ngroups + 1u, sizeof *name);
 	int rc = name ? 0 : err_set(e, -ENOMEM, "out of memory");
 
@@ -169,7 +175,7 @@ static int samples_put(struct pprof *p, struct err *e)
 
 		sample_locations_put(p, cell->place);
 		bytes_varint(&p->inner, (uint64_t)fmin(round((double)cell->samples), 1e18));
-		bytes_varint(&p->inner, (uint64_t)fmin(round((double)cell->value * 1e9), 1e18));
+		bytes_varint(&p->inner, (uint64_t)fmin(round((double)cell->value * scale), 1e18));
 		protobuf_message(&p->message, SAMPLE_VALUE, &p->inner);
 		protobuf_number(&p->inner, LABEL_KEY, WORD_PROCESS);
 		protobuf_number(&p->inner, LABEL_TEXT, name[cell->group]);
@@ -185,7 +191,9 @@ static int samples_put(struct pprof *p, struct err *e)
 static void head_put(struct pprof *p)
 {
 	const struct stacks *s = p->d->stacks;
-	const bool waits = s->selection.kind == SAMPLE_WAITS;
+	const bool bytes = stacks_in_bytes(s->selection.kind);
+	const char *const *other = bytes ? of_memory : of_waits;
+	const bool own = !bytes && s->selection.kind != SAMPLE_WAITS;
 	double period_s = s->samples > 0 ? s->total / s->samples : 0;
 	int64_t last_ns = s->run->t0_utc_ns;
 
@@ -195,11 +203,12 @@ static void head_put(struct pprof *p)
 		last_ns = at > last_ns ? at : last_ns;
 	}
 	for (size_t i = 0; i < WORDS; i++)
-		string_put(p, waits && of_waits[i] ? of_waits[i] : words[i]);
+		string_put(p, !own && other[i] ? other[i] : words[i]);
 	value_type_put(p, PROFILE_SAMPLE_TYPE, WORD_SAMPLES, WORD_COUNT);
 	value_type_put(p, PROFILE_SAMPLE_TYPE, WORD_CPU, WORD_NANOSECONDS);
 	value_type_put(p, PROFILE_PERIOD_TYPE, WORD_CPU, WORD_NANOSECONDS);
-	protobuf_number(&p->out, PROFILE_PERIOD, (uint64_t)fmin(period_s * 1e9, 1e18));
+	protobuf_number(&p->out, PROFILE_PERIOD,
+			(uint64_t)fmin(period_s * (bytes ? 1 : 1e9), 1e18));
 	protobuf_number(&p->out, PROFILE_TIME_NS, (uint64_t)s->run->t0_utc_ns);
 	protobuf_number(&p->out, PROFILE_DURATION_NS, (uint64_t)(last_ns - s->run->t0_utc_ns));
 }

@@ -97,7 +97,8 @@ static int put_profile(struct writing *w, uint32_t from, uint32_t to, struct err
 	json_object(&w->json);
 	json_put_text(&w->json, "type", "sampled");
 	json_put_text(&w->json, "name", c->groups[c->cell[from].group].name);
-	json_put_text(&w->json, "unit", "seconds");
+	json_put_text(&w->json, "unit",
+		      stacks_in_bytes(w->d->stacks->selection.kind) ? "bytes" : "seconds");
 	json_put_int(&w->json, "startValue", 0);
 	json_put_real(&w->json, "endValue", sum);
 	rc = put_samples(w, from, to, e);

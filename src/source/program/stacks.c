@@ -5,8 +5,8 @@
 #include "base/helper.h"
 #include "base/text/number.h"
 #include "source/perf/perf_count.h"
-#include "source/perf/perf_where.h"
 #include "source/program/stacks_helper.h"
+#include "source/program/stacks_tasks.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -337,32 +337,6 @@ static void leave_out(struct stacks *k, pid_t launcher)
 	tell_left_out(k);
 }
 
-/* Every thread of these processes and of what they have started, or a launcher. */
-static int add_tasks(struct stacks *k, const pid_t *pids, size_t n, struct err *e)
-{
-	const struct perf_options of_job = { .groups = NULL };
-	struct source_env env = *k->env;
-	struct perf_places places;
-	size_t added = 0;
-	int bad, first = 0;
-
-	env.perf = &of_job;
-	env.roots = pids;
-	env.nroots = n;
-	bad = perf_places_open(&places, &env, e);
-	for (size_t i = 0; i < places.job.n && !bad; i++) {
-		int refused = stacks_rings_add(&k->rings, places.job.seat[i].pid);
-
-		added += !refused;
-		number_add(&k->missed, refused && refused != -ESRCH);
-		first = first || refused == -ESRCH ? first : refused;
-	}
-	perf_places_close(&places);
-	if (!bad && !added && first)
-		bad = err_set(e, first, "perf events are not available: %s", strerror(-first));
-	return bad;
-}
-
 static int stacks_joined(void *state, pid_t launcher, bool runs, struct sample *s)
 {
 	struct stacks *k = state;
@@ -373,7 +347,9 @@ static int stacks_joined(void *state, pid_t launcher, bool runs, struct sample *
 		return 0;
 	if (launcher != k->env->roots[0]) {
 		leave_out(k, launcher);
-		bad = add_tasks(k, &launcher, 1, &e);
+		bad = stacks_tasks_add(&k->rings, k->env,
+				       (struct stacks_new){ .pids = &launcher, .n = 1 }, &k->missed,
+				       &e);
 	}
 	number_add(&k->missed, bad || runs);
 	say_missed(k, s);
@@ -384,7 +360,11 @@ static int stacks_adopted(void *state, const pid_t *pids, size_t n, struct sampl
 {
 	struct stacks *k = state;
 	struct err e = { "" };
-	int bad = k->over || k->turns.threads || !n ? 0 : add_tasks(k, pids, n, &e);
+	int bad = k->over || k->turns.threads || !n
+			  ? 0
+			  : stacks_tasks_add(&k->rings, k->env,
+					     (struct stacks_new){ .pids = pids, .n = n },
+					     &k->missed, &e);
 
 	if (bad)
 		number_add(&k->missed, (int64_t)n);
@@ -404,15 +384,6 @@ static int64_t lock_kb(const struct root *proc)
 			       number_i64(&at, &kb) && kb >= 0
 		       ? kb
 		       : LOCK_KB;
-}
-
-static int explain(const struct source_env *env, int bad, struct err *e)
-{
-	const struct perf_refusal r = { .proc = &env->proc,
-					.sys = &env->sys,
-					.itself_permitted = perf_may_count_itself() };
-
-	return bad == -EACCES || bad == -EPERM || bad == -ENOSYS ? perf_explain(&r, bad, e) : bad;
 }
 
 /* Nobody asked: whether it could be done. */
@@ -471,7 +442,11 @@ static int add_first(struct stacks *k, struct err *e)
 		return 0;
 	if (env->launched)
 		leave_out(k, env->roots[0]);
-	return env->followed ? 0 : add_tasks(k, env->roots, env->nroots, e);
+	return env->followed ? 0
+			     : stacks_tasks_add(
+				       &k->rings, env,
+				       (struct stacks_new){ .pids = env->roots, .n = env->nroots },
+				       &k->missed, e);
 }
 
 static int open_all(struct stacks *k, struct sample *s, struct err *e)
@@ -481,17 +456,17 @@ static int open_all(struct stacks *k, struct sample *s, struct err *e)
 	int bad = open_events(k, e);
 
 	if (bad)
-		return explain(env, bad, e);
+		return stacks_explain(env, bad, e);
 	if (!env->nroots && !env->followed) {
 		bad = try_it(k, s, e);
 		stacks_helper_stop(&k->helper);
 		stacks_rings_close(&k->rings);
 		k->over = true; /* nothing is sampled: it was only tried */
-		return explain(env, bad, e);
+		return stacks_explain(env, bad, e);
 	}
 	bad = add_first(k, e);
 	if (bad)
-		return explain(env, bad, e);
+		return stacks_explain(env, bad, e);
 	k->waiting = k->turns.after_ns > 0;
 	if (k->waiting)
 		return helper_find("unwind", "libdw-dev", path, sizeof path, e);

@@ -6,6 +6,7 @@
 #include "source/program/stacks_page.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +19,17 @@
 
 /* ---- Rings ---- */
 
+static const char no_registers[] = "stacks are not sampled on this processor";
+static const char not_available[] = "perf events are not available: %s";
+
 enum {
 	PAGES_MOST = 128, /* of a ring */
 	PAGES_LEAST = 8,
-	PAGES_OF_EXITS = 50, /* the rings of exit records, of a CPU (sampler/tree/exits.c) */
-	SAMPLES_LEAST = 15,  /* that a ring should hold, at the most usual rate */
-	SAMPLES_OF_SLOT = 6, /* that of a thread */
+	FAULTS_PAGES_MOST = 64, /* likewise, of page faults */
+	FAULTS_FIRST = 128,     /* of them for a sample */
+	PAGES_OF_EXITS = 50,    /* the rings of exit records, of a CPU (sampler/tree/exits.c) */
+	SAMPLES_LEAST = 15,     /* that a ring should hold, at the most usual rate */
+	SAMPLES_OF_SLOT = 6,    /* that of a thread */
 	RING_LEAST = 32 << 10,
 	STACK_MOST = 16 << 10,
 	STACK_LEAST = 4 << 10,
@@ -57,6 +63,18 @@ static void attr_of(struct perf_event_attr *a, const struct stacks_rings *r, boo
 		.sample_regs_user = STACKS_REGISTERS,
 		.sample_stack_user = r->stack_bytes,
 	};
+	if (!r->faults_hz)
+		return;
+	/* With a period in each sample the kernel would make one of each fault; by frequency its
+	 * periods grow far beyond what they ought to be (both seen on Linux 6.18). */
+	a->sample_type = (a->sample_type | PERF_SAMPLE_ADDR) & ~(uint64_t)PERF_SAMPLE_PERIOD;
+	a->exclude_kernel = !r->in_kernel;
+	a->wakeup_watermark = 1;
+	a->sample_stack_user -= FAULTS_STEP_BYTES * r->step;
+	if (!samples)
+		return;
+	a->config = PERF_COUNT_SW_PAGE_FAULTS;
+	a->sample_period = faults_periods[r->step];
 }
 
 static int event_open(const struct perf_event_attr *a, pid_t tid, int cpu)
@@ -134,14 +152,26 @@ static int ring_open(struct stacks_rings *r, int cpu)
 	return 0;
 }
 
+/* 0, or -errno; then nothing is open. */
+static int rings_open(struct stacks_rings *r, const int *cpus, size_t n)
+{
+	int bad = 0;
+
+	for (size_t i = 0; i < n && !bad; i++)
+		bad = ring_open(r, cpus[i]);
+	if (bad)
+		stacks_rings_close(r);
+	return bad;
+}
+
 int stacks_rings_open(struct stacks_rings *r, int64_t hz, int64_t lock_kb, struct err *e)
 {
-	int cpus[STACKS_CPUS_MAX], bad = 0;
+	int cpus[STACKS_CPUS_MAX], bad;
 	size_t n = cpulist_possible(cpus, STACKS_CPUS_MAX);
 
 	*r = (struct stacks_rings){ 0 };
 	if (!STACKS_REGISTERS)
-		return err_set(e, -EOPNOTSUPP, "stacks are not sampled on this processor");
+		return err_set(e, -EOPNOTSUPP, no_registers);
 	if (!n || n > STACKS_CPUS_MAX)
 		return err_set(e, -EOPNOTSUPP, "%zu CPUs are too many for inherited events", n);
 	if (!hz)
@@ -149,11 +179,69 @@ int stacks_rings_open(struct stacks_rings *r, int64_t hz, int64_t lock_kb, struc
 							    : STACKS_HZ_MOST;
 	r->period_ns = NS_PER_S / hz;
 	choose_sizes(r, n, lock_kb);
-	for (size_t i = 0; i < n && !bad; i++)
-		bad = ring_open(r, cpus[i]);
-	if (bad)
-		stacks_rings_close(r);
-	return bad ? err_set(e, bad, "perf events are not available: %s", strerror(-bad)) : 0;
+	bad = rings_open(r, cpus, n);
+	return bad ? err_set(e, bad, not_available, strerror(-bad)) : 0;
+}
+
+/* May page faults of system calls be sampled, too? Tried, since who may depends on much. */
+static bool kernel_is_permitted(const struct stacks_rings *like)
+{
+	struct stacks_rings r = *like;
+	struct perf_event_attr a;
+	int fd;
+
+	r.in_kernel = true;
+	attr_of(&a, &r, true);
+	fd = event_open(&a, 0, -1);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/* About a megabyte, of small pages, at the usual rate; a few faults where each may be of a huge
+ * one.
+ */
+static uint32_t first_step(int64_t hz)
+{
+	static const char path[] = "/sys/kernel/mm/transparent_hugepage/enabled";
+	int64_t period = FAULTS_FIRST * FAULTS_HZ / hz;
+	char text[64] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	uint32_t step = 0;
+
+	if (fd >= 0 && read(fd, text, sizeof text - 1) > 0 && strstr(text, "[always]"))
+		period /= 4;
+	if (fd >= 0)
+		close(fd);
+	while (step + 1 < FAULTS_STEPS && faults_periods[step + 1] <= period)
+		step++;
+	return step;
+}
+
+/* As large as there is room for beside the rings of other sources. */
+int stacks_rings_open_faults(struct stacks_rings *r, int64_t hz, struct err *e)
+{
+	int cpus[STACKS_RINGS_MAX], bad = -ENOMEM;
+	size_t n = cpulist_possible(cpus, STACKS_RINGS_MAX);
+	int64_t page = sysconf(_SC_PAGESIZE);
+
+	*r = (struct stacks_rings){ 0 };
+	if (!STACKS_REGISTERS)
+		return err_set(e, -EOPNOTSUPP, no_registers);
+	if (!n || n > STACKS_RINGS_MAX)
+		return err_set(e, -EOPNOTSUPP, "%zu CPUs are too many for inherited events", n);
+	for (int64_t pages = FAULTS_PAGES_MOST; pages >= PAGES_LEAST && bad; pages /= 2) {
+		*r = (struct stacks_rings){ .faults_hz = (uint32_t)hz,
+					    .step = first_step(hz),
+					    .bytes = (uint32_t)(pages * page),
+					    .stack_bytes = pages > PAGES_LEAST ? STACK_MOST / 2
+									       : STACK_LEAST };
+		r->in_kernel = kernel_is_permitted(r);
+		bad = rings_open(r, cpus, n);
+		if (bad != -EPERM && bad != -ENOMEM)
+			break;
+	}
+	return bad ? err_set(e, bad, not_available, strerror(-bad)) : 0;
 }
 
 void stacks_rings_close(struct stacks_rings *r)
@@ -168,6 +256,18 @@ void stacks_rings_close(struct stacks_rings *r)
 	}
 	free(r->event);
 	*r = (struct stacks_rings){ 0 };
+}
+
+void stacks_rings_again(struct stacks_rings *r, uint32_t step, void (*add)(void *of), void *of)
+{
+	size_t had = r->nevents;
+
+	r->step = step;
+	add(of);
+	for (size_t i = 0; i < had; i++)
+		close(r->event[i]);
+	r->nevents -= had;
+	memmove(r->event, r->event + had, r->nevents * sizeof *r->event);
 }
 
 static bool make_room(struct stacks_rings *r)
@@ -279,7 +379,7 @@ int stacks_rounds_plan(struct stacks_turns *t, int64_t lock_kb, struct err *e)
 
 	*t = (struct stacks_turns){ .bytes = bytes_of(lock_kb) };
 	if (!STACKS_REGISTERS)
-		return err_set(e, -EOPNOTSUPP, "stacks are not sampled on this processor");
+		return err_set(e, -EOPNOTSUPP, no_registers);
 	t->threads = threads_of(t->bytes);
 	if (!t->threads)
 		return err_set(e, -ENOMEM,
@@ -288,5 +388,5 @@ int stacks_rounds_plan(struct stacks_turns *t, int64_t lock_kb, struct err *e)
 	fd = stacks_event_open(0, NS_PER_S, stacks_ring_least());
 	if (fd >= 0)
 		close(fd);
-	return fd < 0 ? err_set(e, fd, "perf events are not available: %s", strerror(-fd)) : 0;
+	return fd < 0 ? err_set(e, fd, not_available, strerror(-fd)) : 0;
 }

@@ -10,6 +10,7 @@
 #define SONDE_SOURCE_PROGRAM_STACKS_EVENTS_H
 
 #include "base/err.h"
+#include "source/program/stacks_page.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,22 +21,32 @@ enum {
 	STACKS_CPUS_MAX = 16,
 	STACKS_HZ_MOST = 99,     /* of a busy CPU */
 	STACKS_HZ_OF_NODE = 250, /* of all of them together */
+	FAULTS_HZ = 200,         /* likewise, of page faults */
 };
 
 struct stacks_rings {
-	int fd[STACKS_CPUS_MAX]; /* what holds each ring; it samples nothing */
-	int cpu[STACKS_CPUS_MAX];
-	void *map[STACKS_CPUS_MAX];
+	int fd[STACKS_RINGS_MAX]; /* what holds each ring; it samples nothing */
+	int cpu[STACKS_RINGS_MAX];
+	void *map[STACKS_RINGS_MAX];
 	size_t n;
 	uint32_t bytes, stack_bytes; /* of a ring; of a copy of a stack */
-	int64_t period_ns;
-	int *event; /* of tasks */
+	int64_t period_ns;           /* of CPU time; 0: samples are of page faults */
+	uint32_t faults_hz;          /* samples a second, at most */
+	uint32_t step;               /* of faults_periods */
+	bool in_kernel;              /* those of system calls, too */
+	int *event;                  /* of tasks */
 	size_t nevents, events_cap;
 };
 
 /* hz: samples a second of a busy CPU; 0: as many as seem right for so many CPUs. lock_kb: what the
  * kernel lets a user lock for each CPU's rings. 0, or -errno with a sentence. */
 int stacks_rings_open(struct stacks_rings *r, int64_t hz, int64_t lock_kb, struct err *e);
+/* Of page faults instead, each with its address. Those within system calls only where the kernel
+ * permits it. */
+int stacks_rings_open_faults(struct stacks_rings *r, int64_t hz, struct err *e);
+/* The events of tasks, with another period, into the same rings: the old ones go once `add` has
+ * added the tasks again. */
+void stacks_rings_again(struct stacks_rings *r, uint32_t step, void (*add)(void *of), void *of);
 void stacks_rings_close(struct stacks_rings *r);
 /* One more task, and what it starts. 0, or -errno; -ESRCH: it has gone. */
 int stacks_rings_add(struct stacks_rings *r, pid_t tid);

@@ -25,7 +25,9 @@
 
 /* ---- Helper ---- */
 
-enum { OUT_OF_THE_WAY = 64 }; /* above the descriptors that the helper gets */
+enum {
+	OUT_OF_THE_WAY = STACKS_RINGS + STACKS_RINGS_MAX
+}; /* above the descriptors that the helper gets */
 
 /* Its descriptor, or -errno. */
 static int make_page(struct stacks_helper *h, const struct stacks_rings *r,
@@ -51,6 +53,7 @@ static int make_page(struct stacks_helper *h, const struct stacks_rings *r,
 	h->page->nrings = (uint32_t)r->n;
 	h->page->ring_bytes = r->bytes;
 	h->page->stack_bytes = r->stack_bytes;
+	h->page->touches.hz = r->faults_hz;
 	h->page->module = b->first->module;
 	h->page->frame = b->first->frame;
 	h->page->node = b->first->node;
@@ -79,7 +82,7 @@ static int make_page(struct stacks_helper *h, const struct stacks_rings *r,
 static _Noreturn void become(const char *path, int socket, int memory, const struct stacks_rings *r)
 {
 	char *const argv[] = { (char *)path, NULL };
-	int from[2 + STACKS_CPUS_MAX] = { socket, memory }, null;
+	int from[2 + STACKS_RINGS_MAX] = { socket, memory }, null;
 	int n = 2;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);

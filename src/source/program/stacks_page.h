@@ -20,7 +20,7 @@ enum {
 	STACKS_SOCKET = 3, /* the helper's descriptors */
 	STACKS_MEMORY = 4,
 	STACKS_RINGS = 5, /* the first of them */
-	STACKS_RINGS_MAX = 16,
+	STACKS_RINGS_MAX = 256,
 	STACKS_LEFT_OUT_MAX = 1024,
 	STACKS_TEXT_MAX = 4096, /* longer names are cut */
 	STACKS_REFUSED_MAX = 64,
@@ -43,6 +43,14 @@ enum { STACKS_NREGISTERS = 33 };
 #define STACKS_REGISTERS UINT64_C(0) /* not supported */
 enum { STACKS_NREGISTERS = 1 };
 #endif
+
+/* Every how many page faults there is a sample: primes, so that no loop is in step with them. A
+ * sample does not tell its period, so its event asks for 8 bytes less of the stack for each step.
+ */
+enum { FAULTS_STEPS = 17, FAULTS_STEP_BYTES = 8 };
+static const uint32_t faults_periods[FAULTS_STEPS] = { 1,    2,    3,     7,     13,   31,
+						       61,   127,  251,   509,   1021, 2039,
+						       4093, 8191, 16381, 32749, 65521 };
 
 enum stacks_stage { STACKS_STARTING, STACKS_READY, STACKS_FAILED };
 
@@ -73,6 +81,14 @@ struct stacks_samples {
 	uint32_t n, kind;
 	char command[20];
 	int64_t unit, t0_ns, t1_ns;
+};
+
+/* What a helper that takes samples of page faults (unwind/touched.h) has done. */
+struct stacks_touches {
+	uint32_t hz; /* samples a second, at most; 0: it samples something else */
+	_Atomic int64_t looks, refused; /* refused: processes that it may not look at */
+	/* Of the job's memory, now: and what no sample is of. */
+	_Atomic int64_t resident_bytes, unseen_bytes;
 };
 
 /* A file with code; a longer path is cut. */
@@ -131,6 +147,7 @@ struct stacks_page {
 	int32_t left_out[STACKS_LEFT_OUT_MAX];
 	struct stacks_watch watch;
 	struct stacks_rounds rounds;
+	struct stacks_touches touches;
 	/* The job's processes, for those two: changes only between an answer and the next question.
 	 */
 	uint32_t npids;

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which code touched memory first (tests/programs/memory_parts.c, in C, C++ and Rust): shares at the peak, what was given back, a leak beside churn, in
+text, JSON and exports. An ordinary user records it, whose recorder sees no faults of system calls."""
+# limit: 400
+import glob
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+
+import jsonschema
+import schemas
+
+from ordinary_user import USER, enter_room, need_unwind
+
+SONDE, PROGRAMS, BUILD, TOP = (os.environ[name] for name in ("SONDE", "PROGRAMS", "BUILD", "TOP"))
+MB = 1 << 20
+POINTS = 0.03
+need_unwind()
+room = enter_room()
+
+
+def sonde(*words, status=0):
+    ended = subprocess.run([SONDE, *words], capture_output=True, text=True, check=False)
+    assert ended.returncode == status, (words, ended)
+    return ended.stdout, ended.stderr
+
+
+def record(name, *command, options=("--memory",)):
+    subprocess.run([*USER, SONDE, "run", "-q", "--stacks=off", *options, "-o", name, "--", *command], check=True, timeout=200)
+    if USER:
+        subprocess.run(["chmod", "-R", "a+rX", name], check=True)
+    document = json.loads(sonde("show", "--memory", "--json", name)[0])
+    with open(TOP + "/docs/schema/memory.json", encoding="utf-8") as f:
+        schema = json.load(f)
+    jsonschema.Draft202012Validator(schema).validate(document)
+    jsonschema.Draft202012Validator(schemas.strict(schema)).validate(document)
+    return document
+
+
+def owners(document):
+    return {row["name"].rsplit("::", 1)[-1]: row for row in document["owner"]}
+
+
+# ---- shares at the peak ----
+def check(name, command, parts, file):
+    document = record(name, *command, *map(str, parts.values()), *(["3"] if file != "memory_parts.rs" else []))
+    found = owners(document)
+    whole = sum(parts.values()) * MB
+    assert document["not_recorded"] is None and document["samples"] > 100, document
+    for function, mb in parts.items():
+        row = found[function]
+        share = row["peak_bytes"] / document["peak_bytes"]
+        assert abs(share - mb * MB / document["peak_bytes"]) <= POINTS, (name, function, share, mb * MB / document["peak_bytes"], document["missing"])
+        # Of Rust it is the line of the standard library that is inlined there.
+        assert file.endswith(".rs") or (row["file"].endswith(file) and row["line"] > 0), row
+    assert whole <= document["peak_bytes"] <= 1.4 * whole, (whole, document["peak_bytes"])
+    assert abs(sum(row["self_bytes"] for row in document["function"]) - document["peak_bytes"]) < MB, document
+    return document, found
+
+
+PARTS = {"load_index": 600, "load_table": 300, "write_log": 100}
+c, rows = check("c", [PROGRAMS + "/memory_parts"], PARTS, "memory_parts.c")
+assert rows["churn"]["touched_bytes"] > 150 * MB > rows["churn"]["peak_bytes"], rows["churn"]
+assert c["touched_bytes"] > 1100 * MB and c["grows"] is None, c
+source = TOP + "/tests/programs/memory_parts"
+if shutil.which("g++"):
+    shutil.copy(source + ".c", "parts.cc")
+    subprocess.run(["g++", "-O2", "-g", "-o", "parts_cc", "parts.cc"], check=True)
+    check("cc", [os.path.abspath("parts_cc")], PARTS, "parts.cc")
+if shutil.which("rustc") and subprocess.run(["rustc", "--version"], capture_output=True, check=False).returncode == 0:
+    subprocess.run(["rustc", "-O", "-g", "-o", "parts_rs", source + ".rs"], check=True)
+    check("rs", [os.path.abspath("parts_rs")], {"load_index": 600, "load_table": 300}, "memory_parts.rs")
+
+# ---- in words, tables and exports ----
+brief = " ".join(sonde("show", "c")[0].split())
+assert "touched by " in brief and "was first touched in load_index (memory_parts.c:" in brief, brief
+text = sonde("show", "--memory", "c")[0]
+assert "Resident memory by the function that touched it first: 1" in text and "(without samples)" in text, text
+lines = sonde("show", "--memory", "--by", "line", "c")[0]
+assert "load_table" in lines and "memory_parts.c:" in lines, lines
+for by in ("function", "module", "process", "rank", "phase", "node", "command"):
+    assert f"by {by}" in sonde("show", "--memory", "--by", by, "c")[0], by
+sonde("show", "--memory", "--code", "c", status=2)
+sonde("export", "--to", "folded,pprof,speedscope", "--what", "memory", "-o", "out", "c")
+folded = [line.rsplit(" ", 1) for line in pathlib.Path("out/memory.folded").read_text().splitlines()]
+assert abs(sum(int(n) for _, n in folded) - c["peak_bytes"]) < MB, folded
+assert abs(sum(int(n) for stack, n in folded if ";load_index" in stack) - rows["load_index"]["peak_bytes"]) < MB, folded
+scope = json.loads(pathlib.Path("out/memory.speedscope.json").read_text())
+assert scope["profiles"][0]["unit"] == "bytes" and len(glob.glob("out/memory.pb.gz")) == 1, scope["profiles"][0]["unit"]
+sonde("report", "-o", "page", "c")
+page = pathlib.Path("page/report.html").read_text()
+assert "Which code touched memory first" in page and '<svg class="flame"' in page and "load_index" in page
+
+# ---- a leak beside a hundred times as much churn ----
+leak = record("leak", PROGRAMS + "/memory_parts", "leak", "20", options=("--memory=1000",))
+assert leak["grows"] == "write_log", (leak["grows"], leak["growth_bytes"], leak["owner"], leak["missing"])
+assert "Grows all the time: write_log (memory_parts.c:" in sonde("show", "--memory", "leak")[0]
+
+# ---- not recorded ----
+subprocess.run([SONDE, "run", "-q", "-o", "none", "--", "true"], check=True)
+assert json.loads(sonde("show", "--memory", "--json", "none")[0])["not_recorded"] == "page faults were not sampled"
+assert "record them with --memory" in sonde("show", "--memory", "none")[1]
+without = subprocess.run([PROGRAMS + "/without", "perf_event_open", SONDE, "run", "-q", "--memory", "-o", "refused", "--", "true"], check=False)
+if without.returncode == 0:
+    refused = json.loads(sonde("show", "--memory", "--json", "refused")[0])
+    assert refused["not_recorded"].startswith("forbidden: perf_event_open is blocked"), refused
+    assert "touched by not sampled: forbidden: " in " ".join(sonde("show", "refused")[0].split())
