@@ -231,11 +231,10 @@ int stacks_rings_open_faults(struct stacks_rings *r, int64_t hz, struct err *e)
 	if (!n || n > STACKS_RINGS_MAX)
 		return err_set(e, -EOPNOTSUPP, "%zu CPUs are too many for inherited events", n);
 	for (int64_t pages = FAULTS_PAGES_MOST; pages >= PAGES_LEAST && bad; pages /= 2) {
-		*r = (struct stacks_rings){ .faults_hz = (uint32_t)hz,
-					    .step = first_step(hz),
-					    .bytes = (uint32_t)(pages * page),
-					    .stack_bytes = pages > PAGES_LEAST ? STACK_MOST / 2
-									       : STACK_LEAST };
+		r->faults_hz = (uint32_t)hz;
+		r->step = first_step(hz);
+		r->bytes = (uint32_t)(pages * page);
+		r->stack_bytes = pages > PAGES_LEAST ? STACK_MOST / 2 : STACK_LEAST;
 		r->in_kernel = kernel_is_permitted(r);
 		bad = rings_open(r, cpus, n);
 		if (bad != -EPERM && bad != -ENOMEM)
@@ -255,7 +254,7 @@ void stacks_rings_close(struct stacks_rings *r)
 		close(r->fd[i]);
 	}
 	free(r->event);
-	*r = (struct stacks_rings){ 0 };
+	memset(r, 0, sizeof *r);
 }
 
 void stacks_rings_again(struct stacks_rings *r, uint32_t step, void (*add)(void *of), void *of)
