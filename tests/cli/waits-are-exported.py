@@ -46,7 +46,7 @@ assert any("waits for a mutex: at 0x" in line and "take_the_lock (hold_up.c:" in
 
 # ---- what does not suit ----
 assert "job has no stacks; record them with --stacks" in sonde("export", "--to", "folded", "-o", "out", "job", status=1).stderr
-assert "--what is cpu or waits, of folded, pprof and speedscope" in sonde("export", "--what", "waits", "-o", "out", "job", status=2).stderr
-assert "--what is cpu or waits" in sonde("export", "--what", "wait", "--to", "folded", "-o", "out", "job", status=2).stderr
+assert "--what is cpu, waits or memory, of folded, pprof and speedscope" in sonde("export", "--what", "waits", "-o", "out", "job", status=2).stderr
+assert "--what is cpu, waits or memory" in sonde("export", "--what", "wait", "--to", "folded", "-o", "out", "job", status=2).stderr
 sonde("run", "-q", "--stacks=off", "-o", "without", "--", "true")
 assert "without has no waits; record them with --waits" in sonde("export", "--what", "waits", "--to", "folded", "-o", "out", "without", status=1).stderr

@@ -111,7 +111,7 @@ check("commit of asv", fact("asv", "script.git_commit") == commit)
 if shutil.which("hyperfine"):
     run("hyperfine", "-N", "-r", "3", "-L", "n", "1,2", "--export-json", "h.json", "sleep 0.0{n}")
 else:  # Its form, from Sonde itself.
-    sonde("compare", "-n", "3", "--export-json", "h.json", "-L", "n 1,2", "--", "sleep 0.0{n}")
+    sonde("compare", "-n", "3", "--export-json", "h.json", "-L", "n", "1,2", "--", "sleep 0.0{n}")
 sonde("import", "hyperfine", "h.json")
 with open("h.json") as f:
     wanted = [(r["command"], r["parameters"]["n"], v) for r in json.load(f)["results"] for v in r["times"]]

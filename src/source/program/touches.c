@@ -46,8 +46,8 @@ static const struct metric metrics[] = {
 			       "found." },
 	[LOOKS] = { "job.fault_looks", .unit = UNIT_COUNT, .kind = KIND_COUNTER,
 		    .over_nodes = COMBINE_SUM, .label = "Looks at sampled pages",
-		    .help = "How often the pages of sampled faults were checked: are they still "
-			    "resident?" },
+		    .help = "How often the pages of sampled faults were checked for whether they "
+			    "are still resident." },
 	[REFUSED] = { "job.fault_looks_refused", .unit = UNIT_COUNT, .kind = KIND_COUNTER,
 		      .over_nodes = COMBINE_SUM, .label = "Processes whose pages are hidden",
 		      .help = "Processes of the job whose resident pages are hidden from this "
