@@ -376,6 +376,8 @@ def summary_document(labelled):
            'In the seventh, `interpreter-each-record` was silent twice for want of words of the judge ("was started 304 times"), which have them since.',
            "Four of the five false ones of the eighth were healthy jobs that were told which kind of code (Python, compression) they spent their time in: stacks are sampled by",
            "default since. The rules were mended for that afterwards.",
+           "The ninth (`ninth.py`) is by a third, who had seen neither rules nor documents; the accepted words are wide: read strictly, by the one who mends rules, 42 of 50 are first and 2 false,",
+           "since \"only one of 2 cores\" is what a lock in a database or a log leads to, and threads of node that read files do not wait at a lock.",
            "Healthy jobs that were false there had a part in which one thread only was seen to want a core, beside others that used 60 to 90 % of the machine.", "",
            f"Machine: {CORES} cores, {os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') / 2**30:.0f} GiB of memory.", "",
            "| jobs | number | others used | first | later | silent | false |", "|---" * 7 + "|"]
