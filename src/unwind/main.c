@@ -365,11 +365,14 @@ static void answer(struct unwinder *u, uint32_t question, bool last)
 }
 
 /* A task that ends wakes whoever polls an event that it has inherited, for nothing (seen with Linux
- * 6.18). So nobody does while records come: the clock says when to read them. */
+ * 6.18). So nobody does while records come: the clock says when to read them. Page faults may fill
+ * a ring before that. */
 static bool is_fetching(struct unwinder *u)
 {
 	uint64_t before = u->heads;
 
+	if (u->touched)
+		return false;
 	u->heads = 0;
 	for (uint32_t i = 0; i < u->page->nrings; i++)
 		u->heads += __atomic_load_n(&u->ring[i].page->data_head, __ATOMIC_RELAXED);
