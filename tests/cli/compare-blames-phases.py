@@ -33,6 +33,7 @@ found = json.loads(sonde("compare", "--json", a, b))["blame_wall"]
 parts = {part["name"]: part for part in found["phase"]}
 assert parts["solve"]["blamed"] and not parts["load"]["blamed"], found["sentence"]
 assert "solve +" in found["sentence"] and "wall time" in found["sentence"], found["sentence"]
+assert all(part["counted_low_seconds"] is None and part["samples_a"] is None for part in found["phase"]), found["phase"]
 assert 0.8 < parts["solve"]["difference_seconds"] < 1.2, parts["solve"]
 assert parts["outside of phases"]["kind"] == "outside of phases" and parts["outside of phases"]["a_seconds"] > 0.2, parts
 for side in "ab":

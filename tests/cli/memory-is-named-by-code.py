@@ -64,6 +64,8 @@ PARTS = {"load_index": 600, "load_table": 300, "write_log": 100}
 c, rows = check("c", [PROGRAMS + "/memory_parts"], PARTS, "memory_parts.c")
 assert rows["churn"]["touched_bytes"] > 150 * MB > rows["churn"]["peak_bytes"], rows["churn"]
 assert c["touched_bytes"] > 1100 * MB and c["grows"] is None, c
+# All within a quarter of a second: no sample may wait until its ring is full.
+check("burst", [PROGRAMS + "/memory_parts"], {"load_index": 300, "load_table": 150, "write_log": 50}, "memory_parts.c")
 source = TOP + "/tests/programs/memory_parts"
 if shutil.which("g++"):
     shutil.copy(source + ".c", "parts.cc")

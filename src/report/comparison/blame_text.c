@@ -446,8 +446,8 @@ static void json_part(struct json *j, const struct blame *b, const struct blame_
 	json_put_text(j, "module", *p->module ? p->module : NULL);
 	json_put_bool(j, "blamed", p->blamed);
 	json_put_real(j, "p_corrected", p->p);
-	json_put_real(j, "counted_low_seconds", p->counted_low);
-	json_put_real(j, "counted_high_seconds", p->counted_high);
+	json_put_real(j, "counted_low_seconds", p->level == BLAME_PHASE ? NAN : p->counted_low);
+	json_put_real(j, "counted_high_seconds", p->level == BLAME_PHASE ? NAN : p->counted_high);
 	json_put_real(j, "samples_a", sampled ? p->samples[0] : NAN);
 	json_put_real(j, "samples_b", sampled ? p->samples[1] : NAN);
 	put_difference(j, b, &p->result, p);

@@ -119,7 +119,7 @@ static enum blame_level level_of(const struct blame *b)
 {
 	const enum blame_level *order = blame_words[b->subject].order;
 
-	for (size_t k = 0; k < sizeof blame_words->order / sizeof *order; k++)
+	for (int k = 0; k < blame_words[b->subject].norder; k++)
 		for (uint32_t i = 0; i < b->nparts; i++)
 			if (b->part[i].level == order[k] && b->part[i].blamed)
 				return order[k];

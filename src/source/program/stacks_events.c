@@ -65,8 +65,8 @@ static void attr_of(struct perf_event_attr *a, const struct stacks_rings *r, boo
 	};
 	if (!r->faults_hz)
 		return;
-	/* With a period in each sample the kernel would make one of each fault; by frequency its
-	 * periods grow far beyond what they ought to be (both seen on Linux 6.18). */
+	/* By frequency, periods grow far beyond what they ought to be (seen on Linux 6.18). With a
+	 * period in each sample the kernel makes one of each fault, by its source; not tried. */
 	a->sample_type = (a->sample_type | PERF_SAMPLE_ADDR) & ~(uint64_t)PERF_SAMPLE_PERIOD;
 	a->exclude_kernel = !r->in_kernel;
 	a->wakeup_watermark = 1;
