@@ -36,8 +36,8 @@ struct evidence {
 int evidence_read(struct evidence *v, struct trial *t, const char *path, struct err *e);
 void evidence_free(struct evidence *v);
 
-/* The code, the waits and the phases of the recording at path, to b[BLAME_SUBJECTS]; without one, or NULL, the
- * trial is counted as one without. */
+/* The code, the waits and the phases of the recording at path, to b[BLAME_SUBJECTS]; without one,
+ * or NULL, the trial is counted as one without. */
 void evidence_blame(struct blame *b, int side, const char *path);
 
 #endif
