@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
+#include "base/text/columns.h"
 #include "base/text/json.h"
-#include "console/columns.h"
 #include "console/print.h"
 #include "console/say.h"
 #include "core/metric.h"

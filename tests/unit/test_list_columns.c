@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lists on a terminal: no line is longer than it. */
-#include "console/columns.h"
+#include "base/text/columns.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

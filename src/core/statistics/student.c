@@ -101,6 +101,22 @@ double student_quantile(double p, double df)
 	return p < 0.5 ? t : -t;
 }
 
+double f_above(double f, double df1, double df2)
+{
+	double a = df2 / 2, b = df1 / 2, x = df2 / (df2 + df1 * f),
+	       rest = df1 * f / (df2 + df1 * f);
+	double front;
+
+	if (isnan(f) || !(df1 > 0) || !(df2 > 0))
+		return NAN;
+	if (f <= 0)
+		return 1;
+	front = exp(a * log(x) + b * log(rest) + lgamma(a + b) - lgamma(a) - lgamma(b));
+	if (x < (a + 1) / (a + b + 2))
+		return front * beta_fraction(x, a, b) / a;
+	return 1 - front * beta_fraction(rest, b, a) / b;
+}
+
 double normal_above(double z)
 {
 	return 0.5 * erfc(z / sqrt(2));

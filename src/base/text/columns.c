@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "console/columns.h"
+#include "base/text/columns.h"
 
 #include "base/text/escape.h"
 

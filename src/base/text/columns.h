@@ -6,8 +6,8 @@
  * that may be missing are left out, and then the last one is cut; into a pipe or a file goes
  * everything.
  */
-#ifndef SONDE_CONSOLE_COLUMNS_H
-#define SONDE_CONSOLE_COLUMNS_H
+#ifndef SONDE_BASE_TEXT_COLUMNS_H
+#define SONDE_BASE_TEXT_COLUMNS_H
 
 #include "base/bytes.h"
 
