@@ -211,6 +211,10 @@ static void serial_sentence(struct bytes *b, const struct scaling *x)
 			      "bandwidth for itself, or does less work.\n");
 		return;
 	}
+	if (x->serial.value >= 1) {
+		bytes_puts(b, "It gets no faster with more.\n");
+		return;
+	}
 	bytes_printf(b, "Serial part (Amdahl's law): %s", percents(&x->serial, text));
 	if (isnan(x->serial.low))
 		bytes_puts(b, "; more runs would show how sure that is");
@@ -233,7 +237,7 @@ static void universal_sentence(struct bytes *b, const struct scaling *x)
 		"crosstalk %.2g (%.2g to %.2g)",
 		percents(&x->contention, text), x->crosstalk.value, x->crosstalk.low,
 		x->crosstalk.high);
-	if (!isnan(x->best))
+	if (x->best > x->step[0].amount)
 		bytes_printf(b, "; fastest with about %.3g%s", x->best,
 			     x->best > x->step[x->nsteps - 1].amount ? ", which was not measured"
 								     : "");
