@@ -9,6 +9,7 @@
 #include "report/summary/code.h"
 #include "report/summary/mpi.h"
 #include "report/summary/own.h"
+#include "report/summary/path.h"
 #include "report/summary/reason.h"
 #include "report/summary/summary.h"
 #include "report/summary/touched.h"
@@ -32,7 +33,7 @@ enum { CODE_ROWS = 10, CODE_ROWS_BY = 50, CODE_ROWS_JSON = 1000 };
 enum { BY_OBJECT = STACKS_BY_NUMBER_OF + 1, BY_PLACE };
 
 struct show_options {
-	bool json, markdown, spans, all, code, waits, memory, mpi;
+	bool json, markdown, spans, all, code, waits, memory, mpi, path;
 	bool newest; /* it was not named */
 	int64_t tracker, by;
 	const char *rules, *metrics, *classes;
@@ -64,6 +65,11 @@ static const struct option rows[] = {
 		  "waiting, for what and in which functions; with --json as schema "
 		  "sonde/waits/1. Needs a recording with waits.",
 	  OPTION_OFFSET(struct show_options, waits) },
+	{ .name = "path",
+	  .help = "Print the critical path instead: the chain of processes that is the job's time, "
+		  "and what the job would take if one were half as long; with --json as schema "
+		  "sonde/path/1.",
+	  OPTION_OFFSET(struct show_options, path) },
 	{ .name = "memory",
 	  .help = "Print which code touched the job's memory first instead: of what was resident at "
 		  "the peak, and in all; with --json as schema sonde/memory/1. Needs a recording "
@@ -118,6 +124,7 @@ static const struct example examples[] = {
 	{ "show --code sonde_1234", "the kinds of code and the functions that used the CPU" },
 	{ "show --by line sonde_1234", "the lines that used most" },
 	{ "show --waits sonde_1234", "what the threads waited for, and in which functions" },
+	{ "show --path sonde_1234", "which processes decided how long a build took" },
 	{ "show --memory sonde_1234", "which functions touched the memory of the peak first" },
 	{ "show --mpi sonde_1234", "where the ranks' time in MPI went, and who was late" },
 	{ "show --tracker", "figures per node for an experiment tracker" },
@@ -314,6 +321,28 @@ static int print_memory(const struct show_options *o, const struct summary *s, s
 	return 0;
 }
 
+/* Which processes were the time of the job. */
+static int print_path(const struct show_options *o, const struct summary *s, struct run *r,
+		      struct err *e)
+{
+	struct bytes out = { 0 };
+	struct path p;
+	int rc = path_make(&p, s, r, e);
+
+	if (!rc && o->json)
+		path_json(&out, &p, s);
+	else if (!rc && p.root == UINT32_MAX)
+		say("show: no process of the job is known from its start to its end in %s",
+		    r->path);
+	else if (!rc)
+		path_text(&out, &p, s, o->all);
+	path_free(&p);
+	if (!rc)
+		return print_all(&out, r, e);
+	bytes_free(&out);
+	return rc;
+}
+
 static int print_tracker(bool samples, const struct summary *s, struct run *r, struct err *e)
 {
 	struct bytes out = { 0 };
@@ -362,12 +391,12 @@ static int print_summary(const struct show_options *o, struct run *r, struct err
 
 	if (!rc)
 		rc = summary_make_as(&s, r,
-				     &(struct summary_wish){ .all = o->json && !o->tracker &&
-								    !o->code && !o->mpi &&
-								    !o->memory && json_needs_all(r),
-							     .site = site,
-							     .compared = o->metrics,
-							     .classes = o->classes },
+				     &(struct summary_wish){
+					     .all = o->json && !o->tracker && !o->code && !o->mpi &&
+						    !o->memory && !o->path && json_needs_all(r),
+					     .site = site,
+					     .compared = o->metrics,
+					     .classes = o->classes },
 				     e);
 	if (!rc && o->tracker)
 		rc = print_tracker(o->tracker == TRACKER_SAMPLES, &s, r, e);
@@ -375,6 +404,8 @@ static int print_summary(const struct show_options *o, struct run *r, struct err
 		rc = print_code(o, &s, r, e);
 	else if (!rc && o->memory)
 		rc = print_memory(o, &s, r, e);
+	else if (!rc && o->path)
+		rc = print_path(o, &s, r, e);
 	else if (!rc && o->mpi)
 		rc = print_mpi(o, &s, r, e);
 	else if (!rc)
@@ -405,17 +436,17 @@ static int show_exec(const void *given, int noperands, char **operands)
 
 	options.waits |= options.by == BY_OBJECT || options.by == BY_PLACE;
 	options.code |= options.by && !options.waits && !options.memory;
-	if (options.code + options.waits + options.memory + options.mpi + options.spans +
-		    (options.tracker != 0) >
+	if (options.code + options.waits + options.memory + options.path + options.mpi +
+		    options.spans + (options.tracker != 0) >
 	    1) {
-		say("show: use each of --code, --waits, --memory, --mpi, --spans and --tracker "
+		say("show: use each of --code, --waits, --memory, --path, --mpi, --spans and --tracker "
 		    "without the others");
 		return EXIT_USAGE;
 	}
 	if (options.markdown && (options.json || options.spans || options.tracker || options.code ||
-				 options.waits || options.memory || options.mpi)) {
+				 options.waits || options.memory || options.path || options.mpi)) {
 		say("show: use --markdown without --json, --spans, --code, --waits, --memory, "
-		    "--mpi and --tracker");
+		    "--path, --mpi and --tracker");
 		return EXIT_USAGE;
 	}
 	if (options.waits && options.by && !waits_table(options.by, &by)) {

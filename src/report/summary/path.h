@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * path.h - the critical path of a job: the chain of processes, one at a time, that is its time.
+ *
+ * From the end backward: a process waits for the child that ended last before, if one did; before
+ * that child was started, for the one that ended last before that, and so on; what is between is
+ * the process's own. One that computed for more than half of the time it would have waited is taken
+ * not to wait. So the parts add up to the time of the job's first process, to its end.
+ *
+ * "Half as long": each process of a name takes half of what it took by itself. Others keep the time
+ * that they took, and start as long after the end of what they waited for as they did. A process
+ * is taken to have waited for the one of its parent's children that ended last before its start
+ * (shorter_s), or for all that ended before its start (at_most_s): what it needed nobody has seen.
+ * Times are in seconds. Texts are the run's, and hostile. {0} is empty and safe to free.
+ */
+#ifndef SONDE_REPORT_SUMMARY_PATH_H
+#define SONDE_REPORT_SUMMARY_PATH_H
+
+#include "base/bytes.h"
+#include "core/frame/run.h"
+#include "report/summary/summary.h"
+
+struct path_part {
+	uint32_t process;    /* in summary.processes */
+	double from_s, to_s; /* since the run began */
+};
+
+/* All processes of a name. */
+struct path_name {
+	const char *name;
+	uint32_t longest; /* of its processes, the one that is longest on the path */
+	double on_path_s;
+	double cpu_s;       /* of these processes, as much as there is of them on the path; NAN */
+	uint32_t processes; /* on the path */
+	double shorter_s;   /* the whole, if these were half as long; NAN: not asked */
+	double at_most_s;
+};
+
+enum { PATH_SIMULATED = 10 };
+
+struct path {
+	double wall_s;          /* of the first process */
+	uint32_t root;          /* in summary.processes; UINT32_MAX: there is none */
+	struct path_part *part; /* from the start to the end */
+	uint32_t nparts;
+	struct path_name *name; /* most first */
+	uint32_t nnames;
+	double known_ratio; /* processes that are known, of those that were started; NAN */
+};
+
+/* 0 or -errno with a sentence. */
+int path_make(struct path *p, const struct summary *s, const struct run *r, struct err *e);
+void path_free(struct path *p);
+
+void path_text(struct bytes *b, const struct path *p, const struct summary *s, bool all);
+/* Schema sonde/path/1. */
+void path_json(struct bytes *b, const struct path *p, const struct summary *s);
+
+#endif
