@@ -124,7 +124,8 @@ static int start(const struct launch *l, struct child *c, struct err *e)
 	}
 	waitpid(c->pid, NULL, 0);
 	if (failed == ENOENT)
-		return err_set(e, LAUNCH_NOT_FOUND, "%s: command not found", l->argv[0]);
+		return err_set(e, LAUNCH_NOT_FOUND, "%s: command not found",
+			       *l->argv[0] ? l->argv[0] : "''");
 	return err_set(e, LAUNCH_NOT_EXECUTABLE, "%s: cannot execute: %s", l->argv[0],
 		       strerror(failed));
 }
@@ -203,10 +204,20 @@ static void look_before(struct child *c)
 		c->children = glance_children(c->pid);
 }
 
+/* Of the command the kernel counts what it was before its exec, too, which is the launcher: so much
+ * tells nothing. */
+static int64_t max_rss_of(const struct child *c, pid_t pid, const struct rusage *own)
+{
+	int64_t bytes = own->ru_maxrss * INT64_C(1024);
+
+	return pid == c->pid && bytes <= glance_own_high_water() ? 0 : bytes;
+}
+
 /* Take all that can be waited for now. */
 static void reap(const struct launch *l, struct child *c)
 {
 	struct rusage own;
+	int64_t max_rss;
 	int status;
 	pid_t pid;
 
@@ -218,8 +229,9 @@ static void reap(const struct launch *l, struct child *c)
 			continue;
 		}
 		c->reaped++;
-		if (own.ru_maxrss * INT64_C(1024) > c->max_rss_bytes)
-			c->max_rss_bytes = own.ru_maxrss * INT64_C(1024);
+		max_rss = max_rss_of(c, pid, &own);
+		if (max_rss > c->max_rss_bytes)
+			c->max_rss_bytes = max_rss;
 		if (pid == c->pid) {
 			c->ended = true;
 			c->status = status;

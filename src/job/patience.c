@@ -94,6 +94,19 @@ enum glance_children glance_children(pid_t pid)
 	return nothing ? CHILDREN_UNKNOWN : CHILDREN_WAITED;
 }
 
+int64_t glance_own_high_water(void)
+{
+	char text[4096];
+	const char *p = NULL;
+	int64_t kib;
+
+	if (read_text("/proc/self/status", text, sizeof text))
+		p = number_find_line(text, "VmHWM:");
+	if (p)
+		p = number_skip_blanks(p);
+	return p && number_i64(&p, &kib) && kib < INT64_MAX / 1024 ? kib * 1024 : 0;
+}
+
 bool glance_any_child(bool (*is_so)(void *ctx, pid_t pid), void *ctx)
 {
 	char text[4096];

@@ -42,6 +42,8 @@ enum glance_children {
 	CHILDREN_IGNORED_LAST, /* it ignored SIGCHLD at its end, and had waited for some before */
 };
 enum glance_children glance_children(pid_t pid);
+/* The most memory that this process held since its exec (VmHWM), in bytes; 0: not known. */
+int64_t glance_own_high_water(void);
 
 /* Is it so of a child of the calling thread? Of more than some 500 children the first are asked. */
 bool glance_any_child(bool (*is_so)(void *ctx, pid_t pid), void *ctx);

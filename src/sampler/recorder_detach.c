@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@
 static void settle(int kept, int speaks)
 {
 	setsid();
+	umask(umask(077) & 077); /* so that its user may read what it writes */
 	descriptors_close(3, kept);
 	descriptors_null(speaks);
 	prctl(PR_SET_NAME, "sonde-recorder");

@@ -58,7 +58,8 @@ struct recording_options {
 		  "beside it.", \
 	  OPTION_OFFSET(struct recording_options, output) }, \
 	{ .name = "force", .type = ARG_FLAG, \
-	  .help = "Write to the directory of -o even if it holds the recording of another job.", \
+	  .help = "Write to the directory of -o even if it holds the recording of another job: " \
+		  "the two are then shown as one job.", \
 	  OPTION_OFFSET(struct recording_options, force) }, \
 	{ .name = "quiet", .letter = 'q', .type = ARG_FLAG, \
 	  .help = "Print no summary on standard error.", \
