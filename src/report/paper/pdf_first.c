@@ -11,6 +11,7 @@
 #include "report/summary/code.h"
 #include "report/summary/ending.h"
 #include "report/summary/mpi.h"
+#include "report/summary/path.h"
 #include "report/summary/touched.h"
 #include "report/summary/waittime.h"
 
@@ -439,6 +440,23 @@ static double touched(struct bytes *d, const struct summary *s, double y)
 	return part(d, "Which code touched memory first", &words, y);
 }
 
+/* Which processes were its time; nothing where the command itself was. */
+static double path(struct bytes *d, const struct plots *p, double y)
+{
+	struct bytes words = { 0 };
+	struct path path;
+	struct err e;
+
+	if (p->summary->nhosts > 1)
+		return y;
+	if (path_make(&path, p->summary, p->run, &e))
+		d->failed = true;
+	else if (path_tells(&path, p->summary))
+		path_words(&path, WAITS, &words);
+	path_free(&path);
+	return words.len ? part(d, "Critical path", &words, y) : y;
+}
+
 /* Efficiencies of an MPI job; nothing where nobody asked for them. */
 static double mpi(struct bytes *d, const struct summary *s, double y)
 {
@@ -547,6 +565,7 @@ struct pdf_shown pdf_first_page(struct bytes *d, const struct plots *p)
 	y = code(d, p->summary, y);
 	y = waits(d, p->summary, y);
 	y = touched(d, p->summary, y);
+	y = path(d, p, y);
 	y = mpi(d, p->summary, y);
 	y = verdicts(d, p, y, p->n ? PDF_BOTTOM - OVERVIEW_HEIGHT - 6 : PDF_BOTTOM);
 	return overview(d, p, y);

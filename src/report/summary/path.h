@@ -52,6 +52,10 @@ struct path {
 int path_make(struct path *p, const struct summary *s, const struct run *r, struct err *e);
 void path_free(struct path *p);
 
+/* Is it worth a look? Not where one process is nearly all of it. */
+bool path_tells(const struct path *p, const struct summary *s);
+/* "cc1 67 %, ld 22 %": the names with most of it; not escaped. */
+void path_words(const struct path *p, unsigned most, struct bytes *out);
 void path_text(struct bytes *b, const struct path *p, const struct summary *s, bool all);
 /* Schema sonde/path/1. */
 void path_json(struct bytes *b, const struct path *p, const struct summary *s);
