@@ -80,12 +80,12 @@ for k in range(count):
     write_make(needs, {**seconds, longest: seconds[longest] / 2})
     again = record(f"again{k}", ["make", "-s", "-j", "32"])
     said += abs(named[longest]["wall_if_half_seconds"] - again["wall_seconds"]) < 0.1 * again["wall_seconds"]
-assert right >= 0.95 * count, (right, count)
+assert right >= count - max(1, 0.05 * count), (right, count)  # a busy machine may delay one
 assert not LONG or said >= 0.9 * count, (said, count)
 
 # A script: one after the other, and two side by side of which one is waited for.
 told = record("script", ["sh", "-c", "./task1 0.2; ./task2 0.6 & ./task3 0.3; wait; ./task4 0.2"])
-assert [x["name"] for x in told["parts"] if x["to_seconds"] - x["from_seconds"] > 0.1] == ["task1", "task2", "task4"], told
+assert [x["name"] for x in told["parts"] if x["name"] != "sh"] == ["task1", "task2", "task4"], told
 text = subprocess.run([SONDE, "show", "--path", "script"], check=True, capture_output=True, text=True).stdout
 assert "  ./task2 0.6\n" in text and "  ./task3 0.3\n" not in text, text
 # With two jobs at a time the path is as long as the job, whatever waited for a slot.
