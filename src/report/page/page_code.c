@@ -462,6 +462,6 @@ void html_code(struct bytes *b, const struct page_source *p)
 		functions(
 			b, code, code->python,
 			"Functions of Python that used the most CPU time, with what they call in "
-			"libraries. Shares of the time of Python that was looked at, with the 95 % interval");
+			"libraries. Shares of Python's sampled time, with the 95 % interval");
 	bytes_puts(b, "</section>");
 }
