@@ -353,6 +353,9 @@ static void add_code(struct explain *x)
 		 : thin && !few.failed            ? (const char *)few.data
 						  : "stacks were not recorded");
 	bytes_free(&few);
+	if (thin && s->code->stacks->rows[STACKS_BY_FUNCTION].n)
+		put_stack(f, s->code->stacks,
+			  s->code->stacks->rows[STACKS_BY_FUNCTION].row[0].function);
 	settle(f, s, show_code);
 }
 
