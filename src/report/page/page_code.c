@@ -459,9 +459,8 @@ void html_code(struct bytes *b, const struct page_source *p)
 			  "Functions that used the most CPU time. Self: in the function; total: "
 			  "with what it calls. Shares of all CPU time, with the 95 % interval");
 	if (code->python)
-		functions(
-			b, code, code->python,
-			"Functions of Python that used the most CPU time, with what they call in "
-			"libraries. Shares of Python's sampled time, with the 95 % interval");
+		functions(b, code, code->python,
+			  "Functions of Python that used the most CPU time, with what they call in "
+			  "libraries. Shares of Python's sampled time, with the 95 % interval");
 	bytes_puts(b, "</section>");
 }
