@@ -3,8 +3,10 @@
 import collections
 import ctypes
 import glob
+import os
 import struct
 import sys
+import time
 
 MODULE, FRAME, STACKS, SAMPLES = range(24, 28)
 PYTHON = 3
@@ -15,6 +17,25 @@ ZSTD = ctypes.CDLL("libzstd.so.1")
 ZSTD.ZSTD_isError.argtypes = [ctypes.c_size_t]
 ZSTD.ZSTD_decompress.restype = ctypes.c_size_t
 ZSTD.ZSTD_decompress.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
+
+
+def helper_of(name, but=0):
+    """The helper whose parent writes this recording, another one than `but`."""
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        for path in glob.glob("/proc/[0-9]*/comm"):
+            try:
+                if open(path).read() != "sonde-unwind\n":
+                    continue
+                pid = int(path.split("/")[2])
+                parent = open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[1]
+                files = [os.readlink(link) for link in glob.glob(f"/proc/{parent}/fd/*")]
+            except OSError:
+                continue
+            if pid != but and any(f"/{name}/node-" in file for file in files):
+                return pid
+        time.sleep(0.02)
+    raise SystemExit("there is no helper")
 
 
 class Scan:

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { NEAR = 32 };
+
 static uint32_t *chain_of(struct spaces *s, pid_t pid)
 {
 	return &s->first[(uint32_t)pid % SPACES_MAX];
@@ -49,13 +51,14 @@ static void leave(struct spaces *s, struct space *x)
 	*x = (struct space){ 0 };
 }
 
-/* A free one; else one that has ended, else any: that which was used the longest ago. */
-static struct space *make_room(struct spaces *s)
+/* Of so many rows from the hand on: a free one; else one that has ended, else any: that which was
+ * used the longest ago. */
+static struct space *oldest_of(struct spaces *s, uint32_t rows)
 {
 	struct space *oldest = NULL;
 
-	for (uint32_t i = 1; i <= SPACES_MAX; i++) {
-		struct space *x = &s->row[i];
+	for (uint32_t i = 0; i < rows; i++) {
+		struct space *x = &s->row[1 + (s->hand + i) % SPACES_MAX];
 
 		if (!x->pid)
 			return x;
@@ -63,8 +66,20 @@ static struct space *make_room(struct spaces *s)
 		    (x->ended == oldest->ended && x->used < oldest->used))
 			oldest = x;
 	}
-	leave(s, oldest);
 	return oldest;
+}
+
+/* Near the hand, mostly: of many short processes each would go through all rows. */
+static struct space *make_room(struct spaces *s)
+{
+	struct space *x = oldest_of(s, NEAR);
+
+	if (x->pid && !x->ended)
+		x = oldest_of(s, SPACES_MAX);
+	if (x->pid)
+		leave(s, x);
+	s->hand = (uint32_t)(x - s->row) % SPACES_MAX;
+	return x;
 }
 
 struct space *spaces_get(struct spaces *s, pid_t pid)

@@ -39,6 +39,7 @@ struct spaces {
 	struct space row[SPACES_MAX + 1]; /* the first is none */
 	uint32_t first[SPACES_MAX];       /* by hash */
 	uint64_t turn;
+	uint32_t hand; /* the row behind the last one that was made */
 	struct modules *modules;
 };
 

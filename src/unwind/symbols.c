@@ -2,6 +2,7 @@
 #include "unwind/symbols.h"
 
 #include "source/program/stacks_page.h"
+#include "unwind/scopes.h"
 
 #include <dwarf.h>
 #include <elfutils/libdwelf.h>
@@ -51,6 +52,7 @@ struct symbols {
 	uint32_t nunits, units_cap, used;
 	bool units_read;
 	Dwarf_Off last_unit;
+	struct scopes scopes;
 	int64_t lines_cost_ns;
 };
 
@@ -440,6 +442,7 @@ void symbols_close(struct symbols *s)
 		close(s->mini_fd);
 	free(s->symbol);
 	free(s->unit);
+	scopes_free(&s->scopes);
 	free(s);
 }
 
@@ -539,27 +542,19 @@ static void line_of(Dwarf_Die *unit, uint64_t address, struct name *level)
 	level->file = copy(dwarf_linesrc(line, NULL, NULL));
 }
 
-static void read_debug(Dwarf_Die *unit, uint64_t address, struct named *x)
+static void read_debug(struct symbols *s, Dwarf_Die *unit, uint64_t address, struct named *x)
 {
-	Dwarf_Die *scopes = NULL, *innermost = NULL;
-	int n = dwarf_getscopes(unit, address, &innermost);
+	Dwarf_Die scope[CHAIN_MAX];
+	unsigned n = scopes_at(&s->scopes, s->dwarf, unit, address, scope, CHAIN_MAX);
 
-	/* Those of where the code is, not of where an inlined function was written. */
-	n = n > 0 ? dwarf_getscopes_die(&innermost[0], &scopes) : 0;
-	free(innermost);
 	line_of(unit, address, &x->level[0]);
-	for (int i = 0; i < n && x->n < CHAIN_MAX; i++) {
-		int tag = dwarf_tag(&scopes[i]);
+	while (x->n < n) {
+		Dwarf_Die *die = &scope[x->n];
 
-		if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram)
-			continue;
-		x->level[x->n++].function = name_of(&scopes[i]);
-		if (tag == DW_TAG_subprogram)
-			break;
-		if (x->n < CHAIN_MAX)
-			call_of(unit, &scopes[i], &x->level[x->n]);
+		x->level[x->n++].function = name_of(die);
+		if (x->n < n)
+			call_of(unit, die, &x->level[x->n]);
 	}
-	free(scopes);
 }
 
 /* "pthread_mutex_lock@@GLIBC_2.2.5", as files of debug information call it, without its version. */
@@ -578,7 +573,7 @@ void symbols_name(struct symbols *s, uint64_t address, struct named *x)
 	Dwarf_Die unit;
 
 	if (s->dwarf && unit_at(s, address, &unit))
-		read_debug(&unit, address, x);
+		read_debug(s, &unit, address, x);
 	if (!x->n)
 		x->n = 1;
 	/* The function itself is called as its symbol is: parts of it have names of their own. */

@@ -16,7 +16,7 @@ import sys
 import time
 
 from ordinary_user import need_unwind
-from stacks import Stacks
+from stacks import Stacks, helper_of
 
 SONDE, PROGRAMS = os.environ["SONDE"], os.environ["PROGRAMS"]
 KINDS = PROGRAMS + "/stack_kinds"
@@ -42,25 +42,6 @@ def record(name, *command, status=0, **more):
         print(found.metadata["source.stacks"])
         sys.exit(77)
     return found
-
-
-def helper_of(name, but=0):
-    """The helper whose parent writes this recording, another one than `but`."""
-    end = time.monotonic() + 20
-    while time.monotonic() < end:
-        for path in glob.glob("/proc/[0-9]*/comm"):
-            try:
-                if open(path).read() != "sonde-unwind\n":
-                    continue
-                pid = int(path.split("/")[2])
-                parent = open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[1]
-                files = [os.readlink(link) for link in glob.glob(f"/proc/{parent}/fd/*")]
-            except OSError:
-                continue
-            if pid != but and any(f"/{name}/node-" in file for file in files):
-                return pid
-        time.sleep(0.02)
-    raise SystemExit("there is no helper")
 
 
 def through(found, function):

@@ -20,6 +20,10 @@ CHECKS = r"""(() => {
 	const search = (text) => { part.search.value = text; part.search.dispatchEvent(new Event('input')); };
 	const shown = () => [...part.box.querySelectorAll('rect')].map((r) => Number(r.getAttribute('width')));
 	found.all = part.all;
+	found.sampled = part.sampled;
+	found.rest = part.rest.map((r) => [r.name, r.seconds]);
+	found.shares = [document.querySelector('section[aria-labelledby=h-code] table tbody td').textContent, part.table.rows[0].cells[1].textContent];
+	found.bars = [...part.box.querySelectorAll('g')].filter((g) => Number(g.dataset.i) < 0).map((g) => g.querySelector('text')?.textContent ?? '');
 	found.list = part.stacks.list(part.sums).map((row) => [row.f.name, row.self, row.total, row.f.module]);
 	found.rows = part.table.rows.length;
 	found.kinds = view.charts.find((c) => c.spec.id === 'code').lines.map((l) => l.label);
@@ -28,12 +32,12 @@ CHECKS = r"""(() => {
 	found.box = part.box.clientWidth;
 	found.page = document.documentElement.scrollWidth - innerWidth;
 	found.hostile = [typeof pwned, document.querySelectorAll('main script').length];
-	const half = view.full[1] / 2, halves = [[0, half], [half, view.full[1]]].map(([from, to]) => { view.zoom(from, to); return part.all; });
+	const half = view.full[1] / 2, halves = [[0, half], [half, view.full[1]]].map(([from, to]) => { view.zoom(from, to); return part.sampled; });
 	view.reset();
 	found.halves = halves[0] + halves[1];
 	found.first = halves[0];
 	found.options = [...part.process.options].map((o) => o.textContent);
-	found.chosen = [...part.process.options].slice(1).map((o) => { choose(o.value); return [o.textContent, part.all]; });
+	found.chosen = [...part.process.options].slice(1).map((o) => { choose(o.value); return [o.textContent, part.sums.total[0]]; });
 	choose('');
 	search('memcpy');
 	found.search = [part.found.textContent, part.box.querySelectorAll('.hit').length];
@@ -83,9 +87,14 @@ def compare(found, directory):
     """What the page sums is what show sums."""
     code = json.loads(sonde("show", "--code", "--json", directory))
     functions = {(row["name"], row["module"] or ""): row for row in code["function"]}
-    check(f"in all {found['all']}, not {code['sampled_seconds']}", near(found["all"], code["sampled_seconds"]))
-    check(f"the chart has {found['chart']} of {found['all']}", near(found["chart"], found["all"], 0.02))
-    check(f"halves are {found['halves']} of {found['all']}", near(found["halves"], found["all"]))
+    whole = code["user_seconds"] + code["system_seconds"]
+    check(f"in all {found['all']}, not {whole}", near(found["all"], whole))
+    check(f"sampled {found['sampled']}, not {code['sampled_seconds']}", near(found["sampled"], code["sampled_seconds"]))
+    check(f"parts {found['rest']}", near(found["sampled"] + sum(s for _, s in found["rest"]), whole) and len(found["rest"]) == 3)
+    first = f"{100 * code['function'][0]['self_ratio']:.0f} % ± "
+    check(f"shares {found['shares']}, not {first}", all(text.startswith(first) for text in found["shares"]))
+    check(f"the chart has {found['chart']} of {found['sampled']}", near(found["chart"], found["sampled"], 0.02))
+    check(f"halves are {found['halves']} of {found['sampled']}", near(found["halves"], found["sampled"]))
     for name, self_s, total_s, module in found["list"][:10]:
         row = functions.get((name, module))
         check(f"{name}: {self_s} {total_s}, not {row}", row and near(self_s, row["self_seconds"], 0.02) and near(total_s, row["total_seconds"], 0.02))
@@ -112,7 +121,8 @@ def check_made():
         compare(found, "made")
         chosen = dict(found["chosen"])
         check(f"processes: {found['options']}", "solver" in found["options"] and near(chosen["solver"], 6.5))
-        check(f"search: {found['search']}", found["search"][0].startswith("42.") and found["search"][1] >= 1)
+        check(f"search: {found['search']}", found["search"][0].startswith("33 % ") and found["search"][1] >= 1)
+        check(f"without samples: {found['bars']}", "kernel" in found["bars"] and width < 500 or any(b.startswith("processes too") for b in found["bars"]))
         check(f"kinds: {found['kinds']}", "memory copies" in found["kinds"] and "MPI" in found["kinds"])
         check(f"a hostile command: {found['options']}", any("<script>" in name and "\\n" in name for name in found["options"]))
 

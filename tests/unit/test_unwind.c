@@ -284,6 +284,32 @@ static bool see_thread(void *of, pid_t tid)
 	return s->n < s->most;
 }
 
+static void test_ended_processes_make_room(void **state)
+{
+	enum { LIVE = 100, MANY = 3 * SPACES_MAX };
+	struct spaces *s = calloc(1, sizeof *s);
+
+	(void)state;
+	assert_non_null(s);
+	for (pid_t pid = 1; pid <= LIVE; pid++)
+		spaces_exec(s, pid);
+	for (pid_t pid = LIVE + 1; pid <= MANY; pid++) {
+		spaces_exec(s, pid);
+		spaces_get(s, pid)->ended = true;
+	}
+	for (pid_t pid = 1; pid <= LIVE; pid++)
+		assert_true(spaces_get(s, pid)->known);
+	/* All live: the one that was used the longest ago. */
+	for (pid_t pid = MANY + 1; pid <= MANY + SPACES_MAX - LIVE + 1; pid++)
+		spaces_exec(s, pid);
+	for (pid_t pid = MANY + 1; pid <= MANY + SPACES_MAX - LIVE + 1; pid++)
+		assert_true(spaces_get(s, pid)->known);
+	for (pid_t pid = 2; pid <= LIVE; pid++)
+		assert_true(spaces_get(s, pid)->known);
+	assert_false(spaces_get(s, 1)->known);
+	free(s);
+}
+
 static void test_threads_are_listed_until_enough(void **state)
 {
 	struct threads_seen all = { .most = INT_MAX }, one = { .most = 1 };
@@ -305,6 +331,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_a_cut_stack_has_a_root_of_its_own),
 	cmocka_unit_test(test_names_are_made_readable),
 	cmocka_unit_test(test_rows_of_processes_are_given_again),
+	cmocka_unit_test(test_ended_processes_make_room),
 	cmocka_unit_test(test_threads_are_listed_until_enough),
 	cmocka_unit_test(test_names_at_once_need_no_handle_of_another_thread),
 };

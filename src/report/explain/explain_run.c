@@ -285,10 +285,11 @@ static enum confidence confidence_of(double samples)
 			       : CONFIDENCE_LOW;
 }
 
-static void put_share(struct explain_finding *f, const struct stacks *s, const char *name,
+static void put_share(struct explain_finding *f, const struct code *code, const char *name,
 		      double self, const char *at, uint32_t i)
 {
-	double share = stacks_share(s, self), error = stacks_error(s, share);
+	double share = code_share(code, code->stacks, self);
+	double error = code_error(code, code->stacks, self);
 	struct explain_number *n =
 		explain_number(f, name, UNIT_RATIO, share, "show:/code/%s/%u/self_ratio", at, i);
 
@@ -309,13 +310,14 @@ static void add_function(struct explain *x, uint32_t i)
 		return;
 	f->confidence = confidence_of(row->samples);
 	put_place(place, sizeof place, s, row);
-	snprintf(f->claim, sizeof f->claim, "%s of the sampled CPU time was in %s, of %.60s",
-		 unit_format(UNIT_RATIO, stacks_share(s, row->self), share, sizeof share), place,
-		 row->command ? row->command : "an unknown command");
+	snprintf(f->claim, sizeof f->claim, "%s of the CPU time was in %s, of %.60s",
+		 unit_format(UNIT_RATIO, code_share(x->summary->code, s, row->self), share,
+			     sizeof share),
+		 place, row->command ? row->command : "an unknown command");
 	if (row->class)
 		snprintf(f->cause, sizeof f->cause, "kind of code: %.100s",
 			 classes_name(&x->summary->code->classes, row->class));
-	put_share(f, s, "self_ratio", row->self, "function", i);
+	put_share(f, x->summary->code, "self_ratio", row->self, "function", i);
 	explain_number(f, "self_seconds", UNIT_SECONDS, row->self,
 		       "show:/code/function/%u/self_seconds", i);
 	put_stack(f, s, row->function);
@@ -329,19 +331,31 @@ static void add_code(struct explain *x)
 	const struct summary *s = x->summary;
 	struct explain_finding *f;
 
-	for (uint32_t i = 0; has_stacks(s) && i < FUNCTIONS; i++) {
-		const struct stacks_rows *rows = &s->code->stacks->rows[STACKS_BY_FUNCTION];
+	const bool thin = has_stacks(s) && code_is_thin(s->code);
+	struct bytes few = { 0 };
 
-		if (i < rows->n && stacks_share(s->code->stacks, rows->row[i].self) >= least)
+	for (uint32_t i = 0; has_stacks(s) && !thin && i < FUNCTIONS; i++) {
+		const struct stacks *st = s->code->stacks;
+		const struct stacks_rows *rows = &st->rows[STACKS_BY_FUNCTION];
+
+		if (i < rows->n && code_share(s->code, st, rows->row[i].self) >= least)
 			add_function(x, i);
 	}
-	if (has_stacks(s) || !(f = explain_add(x, EXPLAIN_WHERE, "code")))
+	if ((has_stacks(s) && !thin) || !(f = explain_add(x, EXPLAIN_WHERE, "code")))
 		return;
 	f->severity = SEVERITY_CANNOT_TELL;
+	if (thin)
+		code_thin_words(s->code, &few);
+	bytes_u8(&few, '\0');
 	snprintf(f->claim, sizeof f->claim,
-		 "Which functions used the CPU time is not known%s%.200s",
-		 s->code && s->code->gaps.refused ? ": " : ": stacks were not recorded",
-		 s->code && s->code->gaps.refused ? s->code->gaps.refused : "");
+		 "Which functions used the CPU time is not known: %.200s",
+		 s->code && s->code->gaps.refused ? s->code->gaps.refused
+		 : thin && !few.failed            ? (const char *)few.data
+						  : "stacks were not recorded");
+	bytes_free(&few);
+	if (thin && s->code->stacks->rows[STACKS_BY_FUNCTION].n)
+		put_stack(f, s->code->stacks,
+			  s->code->stacks->rows[STACKS_BY_FUNCTION].row[0].function);
 	settle(f, s, show_code);
 }
 

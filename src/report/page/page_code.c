@@ -3,6 +3,7 @@
 
 #include "base/text/escape.h"
 #include "core/stacks/symbol.h"
+#include "report/cell.h"
 #include "report/page/page_html.h"
 #include "report/page/page_pack.h"
 #include "report/page/page_table.h"
@@ -59,7 +60,7 @@ void page_code_chart_json(struct json *j, const struct page_kinds *k)
 {
 	page_kinds_chart_json(j, k,
 			      &(struct page_chart){ .title = "CPU by kind of code",
-						    .note = "sampled user CPU time, in cores",
+						    .note = "CPU time with samples, in cores",
 						    .unit = UNIT_CORES });
 }
 
@@ -85,6 +86,7 @@ int page_code_make(struct page_code *c, const struct code *code, double end_s, s
 	if (!code || !code->stacks || !(code->stacks->total > 0) || !(end_s > 0))
 		return 0;
 	c->stacks = code->stacks;
+	c->account = code->account;
 	page_code_kinds(&c->kinds, c->stacks);
 	if (stacks_fold_make(&c->fold, c->stacks, NODES))
 		return err_set(e, -ENOMEM, "out of memory while writing the report");
@@ -318,6 +320,13 @@ void page_code_json(struct json *j, const struct page_code *c)
 	json_put_real(j, "end", c->end_s);
 	json_put_real(j, "unit", unit);
 	json_put_real(j, "period", x->total / fmax(x->effective, 1));
+	json_key(j, "whole");
+	json_array(j);
+	json_real(j, c->account.whole_s);
+	json_real(j, c->account.short_s);
+	json_real(j, c->account.rest_s);
+	json_real(j, c->account.system_s);
+	json_array_end(j);
 	json_put_real(j, "cut", x->cut);
 	classes_json(j, c);
 	if (!j->out->failed)
@@ -343,10 +352,10 @@ static uint32_t parts_of(struct page_kind out[PARTS], const struct code *code)
 	uint32_t n = 0;
 
 	page_code_kinds(&k, code->stacks);
-	while (n < k.n) {
-		out[n] = k.kind[n];
-		n++;
-	}
+	if (code_is_thin(code))
+		out[n++] = (struct page_kind){ "code with too few samples", "blue", a->sampled_s };
+	for (uint32_t i = 0; i < k.n && !code_is_thin(code); i++)
+		out[n++] = k.kind[i];
 	out[n++] = (struct page_kind){ "in processes too short to be sampled", "pale",
 				       fmax(a->short_s, 0) };
 	out[n++] = (struct page_kind){ "not sampled otherwise", "pale", fmax(a->rest_s, 0) };
@@ -355,30 +364,35 @@ static uint32_t parts_of(struct page_kind out[PARTS], const struct code *code)
 }
 
 /* "31 % ± 2" */
-static void share_cell(struct bytes *b, const struct stacks *s, double part, bool error)
+static void share_cell(struct bytes *b, const struct code *code, const struct stacks *s,
+		       double part, bool error)
 {
-	double share = stacks_share(s, part), points = 100 * stacks_error(s, share);
+	double points = 100 * code_error(code, s, part);
+	char cell[CELL];
 
-	bytes_printf(b, "<td data-v=\"%.9g\">%.3g %%", part, 100 * share);
+	bytes_printf(b, "<td data-v=\"%.9g\">%s", part,
+		     cell_share(cell, code_share(code, s, part)));
 	if (error)
 		bytes_printf(b, points < 0.95 ? " ± %.1g" : " ± %.0f", points);
 	bytes_puts(b, "</td>");
 }
 
-static void function_row(struct bytes *b, const struct stacks *s, const struct stacks_row *row)
+static void function_row(struct bytes *b, const struct code *code, const struct stacks *s,
+			 const struct stacks_row *row)
 {
 	const struct stacks_function *f = &s->functions[row->function];
 
 	html_name_cell(b, f->shown, NAN);
-	share_cell(b, s, row->self, true);
-	share_cell(b, s, row->total, false);
+	share_cell(b, code, s, row->self, true);
+	share_cell(b, code, s, row->total, false);
 	html_where_cell(b, row->file, row->line);
 	html_text_cell(b, *f->module ? symbol_base(f->module) : NULL);
 	html_text_cell(b, row->command);
 	bytes_puts(b, "</tr>\n");
 }
 
-static void functions(struct bytes *b, const struct stacks *s, const char *caption)
+static void functions(struct bytes *b, const struct code *code, const struct stacks *s,
+		      const char *caption)
 {
 	static const struct html_heading h[] = {
 		{ "Function", true, false },
@@ -392,7 +406,7 @@ static void functions(struct bytes *b, const struct stacks *s, const char *capti
 
 	html_table(b, caption, h, sizeof h / sizeof h[0]);
 	for (uint32_t i = 0; i < rows->n && i < FUNCTIONS && rows->row[i].self > 0; i++)
-		function_row(b, s, &rows->row[i]);
+		function_row(b, code, s, &rows->row[i]);
 	html_table_end(b);
 }
 
@@ -414,6 +428,9 @@ static void samples(struct bytes *b, const struct code *code)
 	bytes_printf(b, " of CPU time; %.0f samples of stacks", s->samples);
 	if (s->cut > s->total / 100)
 		bytes_printf(b, ", %.2g %% of them cut", 100 * s->cut / s->total);
+	if (code_is_thin(code))
+		bytes_puts(b, ". ");
+	code_thin_words(code, b);
 	bytes_puts(b, "</p>");
 }
 
@@ -437,12 +454,12 @@ void html_code(struct bytes *b, const struct page_source *p)
 	gaps(b, &code->gaps);
 	html_kinds(b, part, parts_of(part, code), code->account.whole_s);
 	bytes_puts(b, "</div>\n");
-	if (code->stacks->total > 0)
-		functions(b, code->stacks,
+	if (code->stacks->total > 0 && !code_is_thin(code))
+		functions(b, code, code->stacks,
 			  "Functions that used the most CPU time. Self: in the function; total: "
-			  "with what it calls. Shares of the sampled time, with the 95 % interval");
+			  "with what it calls. Shares of all CPU time, with the 95 % interval");
 	if (code->python)
-		functions(b, code->python,
+		functions(b, code, code->python,
 			  "Functions of Python that used the most CPU time, with what they call in "
 			  "libraries. Shares of Python's sampled time, with the 95 % interval");
 	bytes_puts(b, "</section>");

@@ -7,7 +7,8 @@
  * parent (as the distance to it), function and kind of each node from 1 on; node 0 is all together.
  * A set's "cells" are, for each group with any: group, number of stretches; for each of those: its
  * distance from the one before (from -1), number of nodes; for each: distance from the node before
- * (from 0), time in "unit" seconds.
+ * (from 0), time in "unit" seconds. "whole": all CPU time of the run, and its parts without
+ * samples: too short, other user time, kernel.
  */
 #ifndef SONDE_REPORT_PAGE_PAGE_CODE_H
 #define SONDE_REPORT_PAGE_PAGE_CODE_H
@@ -23,6 +24,7 @@ void page_code_kinds(struct page_kinds *k, const struct stacks *s);
 
 struct page_code {
 	struct stacks *stacks; /* borrowed; NULL: no samples, and nothing is written */
+	struct code_account account;
 	struct stacks_fold fold;
 	struct stacks_cells set[PAGE_CODE_SETS]; /* by node, rank, command */
 	struct page_kinds kinds;

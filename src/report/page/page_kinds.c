@@ -2,6 +2,7 @@
 #include "report/page/page_kinds.h"
 
 #include "core/stacks/classes.h"
+#include "report/cell.h"
 #include "report/page/page_html.h"
 #include "report/page/page_pack.h"
 #include "report/page/page_table.h"
@@ -160,11 +161,12 @@ static void bar(struct bytes *b, const struct page_kind *kind, uint32_t n, doubl
 void html_kinds(struct bytes *b, const struct page_kind *kind, uint32_t n, double whole_s)
 {
 	double sum = 0;
+	char share[CELL];
 
 	for (uint32_t i = 0; i < n; i++)
 		sum += kind[i].seconds;
-	sum = fmax(sum, whole_s); /* by chance there may be more samples than time */
-	bar(b, kind, n, sum);
+	/* By chance there may be more samples than time: shares are of the time, as elsewhere. */
+	bar(b, kind, n, fmax(sum, whole_s));
 	bytes_puts(b, "<ul class=\"account\">");
 	for (uint32_t i = 0; i < n; i++) {
 		if (!(kind[i].seconds > 0))
@@ -172,8 +174,8 @@ void html_kinds(struct bytes *b, const struct page_kind *kind, uint32_t n, doubl
 		bytes_printf(
 			b,
 			"<li><svg viewBox=\"0 0 12 12\" aria-hidden=\"true\"><rect class=\"%s\" "
-			"width=\"12\" height=\"12\" rx=\"3\"/></svg><b>%.3g %%</b> ",
-			kind[i].colour, 100 * kind[i].seconds / sum);
+			"width=\"12\" height=\"12\" rx=\"3\"/></svg><b>%s</b> ",
+			kind[i].colour, cell_share(share, kind[i].seconds / whole_s));
 		html_text(b, kind[i].label);
 		bytes_puts(b, " <small>");
 		html_value(b, UNIT_SECONDS, kind[i].seconds);

@@ -371,9 +371,45 @@ static int code_make(struct code **out, struct run *r, const struct summary *s, 
 	return rc;
 }
 
+/* ---- shares ---- */
+
+double code_share(const struct code *code, const struct stacks *s, double seconds)
+{
+	const double whole_s = code->account.whole_s;
+
+	return s == code->stacks && whole_s > 0 ? seconds / whole_s : stacks_share(s, seconds);
+}
+
+double code_error(const struct code *code, const struct stacks *s, double seconds)
+{
+	return code_share(code, s, stacks_error(s, stacks_share(s, seconds)) * s->total);
+}
+
+/* A share of a half has an interval of 22 points to each side. */
+static const double samples_least = 20;
+/* Of CPU time: less has not as many samples, and no part of it is worth a line. */
+static const double short_job_s = 0.2;
+
+bool code_is_thin(const struct code *code)
+{
+	return code->stacks && code->stacks->total > 0 && code->stacks->effective < samples_least;
+}
+
+void code_thin_words(const struct code *code, struct bytes *out)
+{
+	const double n = code_is_thin(code) ? code->stacks->samples : 0;
+
+	if (n > 0)
+		bytes_printf(out, "%.0f sample%s too few to say which code it was.", n,
+			     n > 1 ? "s are" : " is");
+}
+
 bool code_says_something(const struct code *code)
 {
-	return !(code->gaps.after_s > 0) || (code->stacks && code->stacks->total > 0);
+	if (!code->stacks || !(code->stacks->total > 0))
+		return !(code->gaps.after_s > 0) &&
+		       (!code->stacks || !(code->account.whole_s < short_job_s));
+	return !code_is_thin(code) || !(code->account.whole_s < short_job_s);
 }
 
 void code_free(struct code *code)
@@ -484,7 +520,7 @@ int code_classes_markdown(struct bytes *out, struct err *e)
 /* Shares are of all CPU time, kernel time included. */
 static double ratio_of(const struct summary *s, double seconds)
 {
-	return seconds / s->code->account.whole_s;
+	return code_share(s->code, s->code->stacks, seconds);
 }
 
 static void shares_make(struct summary *s)
@@ -495,10 +531,9 @@ static void shares_make(struct summary *s)
 	for (uint32_t i = 0; i < rows->n && s->nshares < SUMMARY_SHARES; i++) {
 		double self = rows->row[i].self;
 
-		s->share[s->nshares++] = (struct summary_share){
-			classes_name(&s->code->classes, rows->row[i].class), ratio_of(s, self),
-			ratio_of(s, stacks_error(st, stacks_share(st, self)) * st->total)
-		};
+		s->share[s->nshares++] =
+			(struct summary_share){ classes_name(&s->code->classes, rows->row[i].class),
+						ratio_of(s, self), code_error(s->code, st, self) };
 	}
 }
 

@@ -80,7 +80,18 @@ void code_gaps_json(struct json *j, const struct code_gaps *g);
 void code_account_make(struct code_account *a, const struct code_command *c, uint32_t n,
 		       double period_s);
 
-/* Is it worth a line of a summary? Not where nobody asked and nothing was sampled. */
+/* The share 0..1 that every view has: of all CPU time, kernel time and what has no samples
+ * included; of Python's rows (s is code->python), of the time of Python that has looks. */
+double code_share(const struct code *code, const struct stacks *s, double seconds);
+/* Half its 95 % interval. */
+double code_error(const struct code *code, const struct stacks *s, double seconds);
+/* There are samples, but too few to say which code it was; and in words, "" where there are enough.
+ */
+bool code_is_thin(const struct code *code);
+void code_thin_words(const struct code *code, struct bytes *out);
+
+/* Is it worth a line of a summary? Not where nobody asked and nothing was sampled, nor of the
+ * shortest jobs. */
 bool code_says_something(const struct code *code);
 /* "own code 61 %, compression 22 %, kernel 4 %", of the whole, the largest `most`; not escaped: it
  * has no text of others. */

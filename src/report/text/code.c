@@ -17,25 +17,24 @@ enum { LOOKS_LEAST = 20 }; /* at running Python, that say something */
 /* A part of all CPU time: a class, or what no sample is of. */
 struct part {
 	const char *label, *words; /* words: in a sentence; NULL: the label */
-	double seconds, error_s;   /* error NAN: it was not sampled */
+	double seconds, error;     /* error, of the share; NAN: it was not sampled */
 };
 enum { PARTS = CLASSES_MAX + 3 };
 
-static double error_of(const struct stacks *s, double part)
-{
-	return stacks_error(s, stacks_share(s, part)) * s->total;
-}
-
-/* All parts, the largest first, then those that were not sampled. Returns their number. */
-static unsigned parts_of(const struct code *code, struct part part[PARTS])
+/* All parts, the largest first, then those that were not sampled. Returns their number. together:
+ * kinds of code are one part where too few samples tell them apart. */
+static unsigned parts_of(const struct code *code, bool together, struct part part[PARTS])
 {
 	const struct code_account *a = &code->account;
 	const struct stacks_rows *rows = &code->stacks->rows[STACKS_BY_CLASS];
 	unsigned n = 0;
 
-	for (uint32_t i = 0; i < rows->n && n < CLASSES_MAX; i++)
-		part[n++] = (struct part){ rows->row[i].name, NULL, rows->row[i].self,
-					   error_of(code->stacks, rows->row[i].self) };
+	if (together && code_is_thin(code))
+		part[n++] = (struct part){ "code with too few samples", NULL, a->sampled_s, NAN };
+	for (uint32_t i = 0; !n && i < rows->n && i < CLASSES_MAX; i++)
+		part[i] = (struct part){ rows->row[i].name, NULL, rows->row[i].self,
+					 code_error(code, code->stacks, rows->row[i].self) };
+	n = n ? n : rows->n < CLASSES_MAX ? rows->n : CLASSES_MAX;
 	if (a->short_s > 0)
 		part[n++] = (struct part){ "processes too short to be sampled",
 					   "too short to sample", a->short_s, NAN };
@@ -48,13 +47,7 @@ static unsigned parts_of(const struct code *code, struct part part[PARTS])
 
 static double share_of(const struct code *code, double seconds)
 {
-	return code->account.whole_s > 0 ? seconds / code->account.whole_s : 0;
-}
-
-/* Python's are parts of Python's time: some of it has no look. */
-static double part_of(const struct code *code, const struct stacks *s, double seconds)
-{
-	return s == code->python ? stacks_share(s, seconds) : share_of(code, seconds);
+	return code_share(code, code->stacks, seconds);
 }
 
 static const struct part *largest(const struct part *part, unsigned n, const bool *told)
@@ -71,7 +64,7 @@ void code_classes_words(const struct code *code, unsigned most, struct bytes *ou
 {
 	struct part part[PARTS];
 	bool told[PARTS] = { false };
-	unsigned n = parts_of(code, part), said = 0;
+	unsigned n = parts_of(code, true, part), said = 0;
 	double rest = 1;
 	const struct part *p;
 	char cell[CELL];
@@ -127,7 +120,7 @@ static void functions_words(const struct code *code, const struct stacks *s, uns
 	char cell[CELL];
 
 	for (uint32_t i = 0; i < rows->n && i < most; i++) {
-		const double share = part_of(code, s, rows->row[i].self);
+		const double share = code_share(code, s, rows->row[i].self);
 		struct bytes text = { 0 };
 
 		if (!(share >= 0.01))
@@ -145,7 +138,8 @@ static void functions_words(const struct code *code, const struct stacks *s, uns
 
 void code_functions_words(const struct code *code, unsigned most, struct bytes *out)
 {
-	functions_words(code, code->stacks, most, out);
+	if (!code_is_thin(code))
+		functions_words(code, code->stacks, most, out);
 }
 
 void code_python_words(const struct code *code, unsigned most, struct bytes *out)
@@ -170,8 +164,8 @@ static void print_part(const struct code *code, const struct part *p, FILE *out)
 {
 	char share[CELL], error[CELL] = "", seconds[CELL];
 
-	if (!isnan(p->error_s))
-		snprintf(error, sizeof error, "+-%.1f", 100 * share_of(code, p->error_s));
+	if (!isnan(p->error))
+		snprintf(error, sizeof error, "+-%.1f", 100 * p->error);
 	fprintf(out, "  %8s %6s %9s  %s\n", cell_share(share, share_of(code, p->seconds)), error,
 		cell_text(seconds, UNIT_SECONDS, p->seconds), p->label);
 }
@@ -190,7 +184,7 @@ static void print_short(const struct code_account *a, FILE *out)
 static void print_account(const struct code *code, FILE *out)
 {
 	struct part part[PARTS];
-	unsigned n = parts_of(code, part);
+	unsigned n = parts_of(code, false, part);
 
 	fprintf(out, "CPU by kind of code\n  %8s %6s %9s\n", "share", "points", "CPU");
 	for (unsigned i = 0; i < n; i++) {
@@ -222,7 +216,15 @@ static void print_notes(const struct code *code, FILE *out)
 	const struct stacks *s = code->stacks;
 	char cell[CELL];
 
-	fprintf(out, "\n%.0f samples; +- is half the 95 %% interval of a share, in points.",
+	struct bytes thin = { 0 };
+
+	code_thin_words(code, &thin);
+	fprintf(out, "\n%.*s%s", (int)thin.len, thin.len ? (const char *)thin.data : "",
+		thin.len ? " " : "");
+	bytes_free(&thin);
+	fprintf(out,
+		"Shares are of all CPU time. %.0f samples; +- is half the 95 %% interval of a "
+		"share, in points.",
 		s->samples);
 	if (s->cut > 0)
 		fprintf(out, " %s of the stacks do not reach their beginning.",
@@ -242,9 +244,9 @@ static void print_row(const struct code *code, const struct stacks *s, enum stac
 	char share[CELL], total[CELL];
 	struct bytes where = { 0 };
 
-	fprintf(out, "  %8s %6.1f %8s", cell_share(share, part_of(code, s, row->self)),
-		100 * part_of(code, s, error_of(s, row->self)),
-		cell_share(total, part_of(code, s, row->total)));
+	fprintf(out, "  %8s %6.1f %8s", cell_share(share, code_share(code, s, row->self)),
+		100 * code_error(code, s, row->self),
+		cell_share(total, code_share(code, s, row->total)));
 	print_cell(out, by == STACKS_BY_MODULE ? symbol_base(row->name) : row->name, NAME_WIDTH,
 		   !has_places(by) && by != STACKS_BY_THREAD && by != STACKS_BY_PROCESS);
 	if (has_places(by)) {
@@ -324,7 +326,7 @@ void code_markdown(const struct code *code, unsigned most, struct bytes *out)
 {
 	const struct stacks_rows *rows = &code->stacks->rows[STACKS_BY_FUNCTION];
 	struct part part[PARTS];
-	unsigned n = parts_of(code, part);
+	unsigned n = parts_of(code, true, part);
 	char share[CELL], total[CELL], seconds[CELL];
 
 	bytes_puts(out, "\n| CPU by kind of code | share | CPU |\n|---|---|---|\n");
@@ -332,6 +334,8 @@ void code_markdown(const struct code *code, unsigned most, struct bytes *out)
 		bytes_printf(out, "| %s | %s | %s |\n", part[i].label,
 			     cell_share(share, share_of(code, part[i].seconds)),
 			     cell_text(seconds, UNIT_SECONDS, part[i].seconds));
+	if (code_is_thin(code))
+		return;
 	bytes_puts(out, "\n| function | where | self | total |\n|---|---|---|---|\n");
 	for (uint32_t i = 0; i < rows->n && i < most && rows->row[i].self > 0; i++) {
 		struct bytes text = { 0 };
@@ -422,9 +426,9 @@ static void put_row(struct json *j, const struct code *code, enum stacks_by by,
 		json_put_real(j, "rank", row->rank);
 	json_put_real(j, "self_seconds", row->self);
 	json_put_real(j, "total_seconds", row->total);
-	json_put_real(j, "self_ratio", stacks_share(s, row->self));
-	json_put_real(j, "total_ratio", stacks_share(s, row->total));
-	json_put_real(j, "error_ratio", stacks_error(s, stacks_share(s, row->self)));
+	json_put_real(j, "self_ratio", code_share(code, s, row->self));
+	json_put_real(j, "total_ratio", code_share(code, s, row->total));
+	json_put_real(j, "error_ratio", code_error(code, s, row->self));
 	json_put_real(j, "samples", row->samples);
 	json_object_end(j);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Functions by CPU time: an icicle of the sampled stacks, outermost call on top, and the functions of the most time, of
-   what is shown (node, process, time range). The root stays in its place while the rest is zoomed into. */
+   what is shown (node, process, time range). The root stays in its place while the rest is zoomed into. Shares are of all CPU
+   time of the range and the node, as in every other view: what has no samples is beside the stacks, by name. */
 'use strict';
 
-const CODE_ROW = 18, CODE_LEAST = 1.5, CODE_LIST = 10;
+const CODE_ROW = 18, CODE_LEAST = 1.5, CODE_LIST = 10, CODE_SAMPLES = 20;
 const CODE_COLOURS = ['blue', 'orange', 'green', 'purple', 'sky', 'red', 'grey'];
 
 /* LEB128, as many as there are. */
@@ -85,6 +86,8 @@ class Stacks {
 	}
 }
 
+/* As cell_share of report/cell.c. */
+const shareText = (p) => (p > 0 && p < 0.01 ? 'under 1 %' : Math.round(100 * p) + ' %');
 /* "solve.c:44" */
 const placeOf = (f) => (f.file ? f.file.replace(/.*\//, '') + (f.line ? ':' + f.line : '') : '');
 
@@ -103,7 +106,7 @@ class Code extends Panel {
 		const head = element('tr', {}, ...['Function', 'Self', 'Total', 'Where', 'Module'].map((text, i) => element('th', { scope: 'col', textContent: text, ...(i === 1 || i === 2 ? {} : { 'data-text': '' }) })));
 		this.plotBox.append(this.box);
 		this.root.insertBefore(bar, this.plotBox);
-		this.root.append(element('div', { className: 'scroll' }, element('table', { className: 'code-list' }, element('caption', { textContent: 'Functions of the most CPU time; self: in the function, total: with what it calls' }), element('thead', {}, head), this.table)));
+		this.root.append(element('div', { className: 'scroll' }, element('table', { className: 'code-list' }, element('caption', { textContent: 'Functions of the most CPU time; self: in the function, total: with what it calls; shares of all CPU time' }), element('thead', {}, head), this.table)));
 		this.process.addEventListener('change', () => this.ranged());
 		this.search.addEventListener('input', () => this.ranged());
 		this.out.addEventListener('click', () => this.enter(0));
@@ -143,13 +146,16 @@ class Code extends Panel {
 
 	/* What is shown has changed: the range, the process, the search. */
 	ranged() {
-		const [set, one] = this.process.value.split(':');
-		this.sums = this.stacks.sum(this.view.range, set || 'node', (g, i) => (set ? i === Number(one) : this.node.id < 0 || g.node === this.node.id));
+		const [set, one] = this.process.value.split(':'), here = (g) => this.node.id < 0 || g.node === this.node.id;
+		this.sums = this.stacks.sum(this.view.range, set || 'node', (g, i) => (set ? i === Number(one) : here(g)));
 		if (this.zoomed && !(this.sums.total[this.zoomed] > 0)) this.zoomed = 0;
-		this.all = this.sums.total[0];
-		this.samples = this.all / this.stacks.spec.period;
-		const step = this.stacks.spec.end / this.stacks.spec.sets[set || 'node'].buckets, [from, to] = this.view.range;
-		this.note.textContent = duration(this.all) + ' of user CPU time in ' + Math.round(this.samples) + ' samples; outermost call on top, click to zoom'
+		this.sampled = set ? this.stacks.sum(this.view.range, 'node', here).total[0] : this.sums.total[0];
+		this.account();
+		this.samples = this.sampled / this.stacks.spec.period;
+		const step = this.stacks.spec.end / this.stacks.spec.sets[set || 'node'].buckets, [from, to] = this.view.range, own = this.sums.total[0];
+		const of = set ? this.process.selectedOptions[0].textContent + ': ' + this.share(own) + ', ' + duration(own) + ', of ' : '';
+		this.note.textContent = of + duration(this.all) + ' of CPU time, ' + duration(this.sampled) + ' of it in ' + Math.round(this.samples) + ' samples'
+			+ (this.samples < CODE_SAMPLES ? ', too few to say which code it was' : '') + '; outermost call on top, click to zoom'
 			+ (to - from < 4 * step ? '; known in stretches of ' + duration(step) + ' only' : '');
 		this.match();
 		this.draw();
@@ -157,9 +163,35 @@ class Code extends Panel {
 		this.read(0);
 	}
 
+	/* All CPU time of the range and the node, whatever process is chosen, and what of it has no samples. */
+	account() {
+		const [whole, short, rest, kernel] = this.stacks.spec.whole, { range, full, nodes } = this.view;
+		const without = (name, seconds, tone) => ({ name, seconds, tone });
+		if (range[0] <= full[0] && range[1] >= full[1] && (this.node.id < 0 || nodes.length === 1)) {
+			this.all = whole;
+			this.rest = [without('processes too short to be sampled', short, 'pale'), without('user time without samples', rest, 'pale'), without('kernel', kernel, 'ink')];
+			return;
+		}
+		this.all = Math.max(this.sampled, this.used(range) ?? 0);
+		this.rest = [without('kernel and time without samples', this.all - this.sampled, 'ink')];
+	}
+
+	/* CPU seconds of the job on the node in a range, by the cores that it used; null: not known. */
+	used([from, to]) {
+		const { x } = this.node, values = this.node.values('job.cpu_cores', 'mean');
+		if (!values) return null;
+		return bridged(values, x).reduce((sum, v, i) => sum + (typeof v === 'number' ? v * Math.max(0, Math.min(to, x[i]) - Math.max(from, i ? x[i - 1] : 0)) : 0), 0);
+	}
+
+	/* With half its 95 % interval. */
 	share(seconds) {
-		const p = this.all ? seconds / this.all : 0, error = Math.max(1.96 * Math.sqrt(p * (1 - p) / this.samples), 1 / this.samples);
-		return digits(100 * p) + ' %' + (p < 1 && Number.isFinite(error) ? ' ± ' + Number((100 * Math.min(error, 1)).toPrecision(1)) : '');
+		const p = this.sampled ? Math.min(1, seconds / this.sampled) : 0, part = this.all ? this.sampled / this.all : 0;
+		const points = 100 * part * Math.min(1, Math.max(1.96 * Math.sqrt(p * (1 - p) / this.samples), 1 / this.samples));
+		return this.plain(seconds) + (Number.isFinite(points) && points > 0 ? ' ± ' + (points < 0.95 ? Number(points.toPrecision(1)) : Math.round(points)) : '');
+	}
+
+	plain(seconds) {
+		return shareText(this.all ? seconds / this.all : 0);
 	}
 
 	/* Share of what is found: a stack counts once, at the outermost match. */
@@ -174,13 +206,13 @@ class Code extends Panel {
 			below[i] = below[parent[i]] || this.hits[i];
 			if (this.hits[i] && !below[parent[i]]) sum += this.sums.total[i];
 		}
-		this.found.textContent = wanted ? this.share(sum) + ' of the time' : '';
+		this.found.textContent = wanted ? this.share(sum) + ' of the CPU time' : '';
 	}
 
 	/* The rows from the root down to what is zoomed to are as wide as all; below, each is as wide as its time. */
 	layout() {
 		const { n, parent } = this.stacks, { total } = this.sums, boxes = [], left = new Float64Array(n), depth = new Uint16Array(n), inside = new Uint8Array(n);
-		const scale = this.width / (total[this.zoomed] || 1), path = new Set();
+		const whole = !this.zoomed && !this.process.value, scale = this.width / ((whole ? Math.max(this.all, total[0]) : total[this.zoomed]) || 1), path = new Set();
 		for (let i = this.zoomed; i; i = parent[i]) path.add(i);
 		path.add(0);
 		inside[this.zoomed] = 1;
@@ -200,11 +232,17 @@ class Code extends Panel {
 			inside[i] = 1;
 			boxes.push({ i, x: left[i], w, y: depth[i] });
 		}
+		let x = total[0] * scale;
+		for (const [k, { seconds }] of whole ? this.rest.entries() : []) {
+			const w = Math.max(0, seconds) * scale;
+			if (w >= CODE_LEAST) boxes.push({ i: -1 - k, x, w: Math.min(w, this.width - x), y: 1 });
+			x += w;
+		}
 		return boxes;
 	}
 
 	draw() {
-		const boxes = this.all > 0 ? this.layout() : [], rows = boxes.reduce((most, b) => Math.max(most, b.y), 0) + 1;
+		const boxes = this.sums.total[0] > 0 ? this.layout() : [], rows = boxes.reduce((most, b) => Math.max(most, b.y), 0) + 1;
 		if (!boxes.length) {
 			this.box.replaceChildren(element('p', { className: 'empty', textContent: 'No samples in this range.' }));
 			return;
@@ -215,9 +253,9 @@ class Code extends Panel {
 	}
 
 	bar({ i, x, w, y, dim }, colours) {
-		const name = i ? this.stacks.functions[this.stacks.of[i]].name : 'all', room = Math.floor((w - 7) / 6.3);
+		const name = i < 0 ? this.rest[-1 - i].name : i ? this.stacks.functions[this.stacks.of[i]].name : this.rootName(), room = Math.floor((w - 7) / 6.3);
 		const g = svg('g', { 'data-i': i, class: (this.hits[i] ? 'hit ' : '') + (i === this.at && i ? 'at ' : '') + (dim ? 'dim' : '') });
-		g.append(svg('rect', { x: x.toFixed(1), y: y * CODE_ROW, width: Math.max(w - 0.6, 0.6).toFixed(1), height: CODE_ROW - 1, rx: 2, fill: colours[i ? Math.min(this.stacks.kind[i], colours.length - 1) : colours.length - 1] }));
+		g.append(svg('rect', { x: x.toFixed(1), y: y * CODE_ROW, width: Math.max(w - 0.6, 0.6).toFixed(1), height: CODE_ROW - 1, rx: 2, fill: i < 0 ? colour(this.rest[-1 - i].tone) : colours[i ? Math.min(this.stacks.kind[i], colours.length - 1) : colours.length - 1] }));
 		if (room > 2) {
 			const text = svg('text', { x: (x + 4).toFixed(1), y: y * CODE_ROW + 12.5 });
 			text.textContent = name.length > room ? name.slice(0, room - 1) + '…' : name;
@@ -226,10 +264,17 @@ class Code extends Panel {
 		return g;
 	}
 
+	/* Of the outermost bar: all that is shown. */
+	rootName() {
+		return this.process.value ? this.process.selectedOptions[0].textContent : 'all CPU time';
+	}
+
 	/* In words. */
 	told(i) {
+		if (i < 0) return this.rest[-1 - i].name + ' · ' + this.plain(this.rest[-1 - i].seconds) + ', ' + duration(this.rest[-1 - i].seconds) + ', no samples';
+		if (!i && !this.process.value) return 'all CPU time · ' + duration(this.all) + ', ' + this.plain(this.sampled) + ' of it sampled';
 		const f = this.stacks.functions[this.stacks.of[i]], { self, total } = this.sums, where = placeOf(f);
-		return (i ? f.name + (where ? ' · ' + where : '') + (f.module ? ' · ' + f.module.replace(/.*\//, '') : '') + ' · ' + this.stacks.spec.classes[this.stacks.kind[i]] : 'all functions') + ' · ' + this.share(total[i]) + ', ' + duration(total[i]) + (i && self[i] ? ', ' + duration(self[i]) + ' self' : '');
+		return (i ? f.name + (where ? ' · ' + where : '') + (f.module ? ' · ' + f.module.replace(/.*\//, '') : '') + ' · ' + this.stacks.spec.classes[this.stacks.kind[i]] : this.rootName()) + ' · ' + this.share(total[i]) + ', ' + duration(total[i]) + (i && self[i] ? ', ' + duration(self[i]) + ' self' : '');
 	}
 
 	read(i) {
@@ -237,6 +282,7 @@ class Code extends Panel {
 	}
 
 	enter(i) {
+		if (i < 0) return;
 		this.zoomed = i === this.zoomed && i ? this.stacks.parent[i] : i;
 		this.at = this.zoomed;
 		this.out.disabled = !this.zoomed;
@@ -271,12 +317,13 @@ class Code extends Panel {
 	}
 
 	fill() {
-		const rows = this.stacks.list(this.sums).slice(0, CODE_LIST);
+		const rows = this.samples < CODE_SAMPLES ? [] : this.stacks.list(this.sums).slice(0, CODE_LIST);
+		this.table.closest('.scroll').hidden = !rows.length;
 		this.table.replaceChildren(...rows.map((row) => {
 			const { f } = row;
 			const button = element('button', { type: 'button', textContent: f.name, title: f.name });
 			button.addEventListener('click', () => this.enter(row.node));
-			return element('tr', {}, element('th', { scope: 'row', className: 'name' }, button), element('td', { textContent: this.share(row.self) }), element('td', { textContent: digits(100 * row.total / this.all) + ' %' }),
+			return element('tr', {}, element('th', { scope: 'row', className: 'name' }, button), element('td', { textContent: this.share(row.self) }), element('td', { textContent: this.plain(row.total) }),
 				element('td', { className: 'text', textContent: placeOf(f) }), element('td', { className: 'text', textContent: f.module.replace(/.*\//, '') }));
 		}));
 	}
