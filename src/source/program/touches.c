@@ -192,7 +192,7 @@ static uint32_t step_for(const struct touches *k, double hz, int64_t unseen, int
 static void tune(struct touches *k, int64_t now_ns)
 {
 	const struct stacks_page *p = k->helper.page;
-	int64_t span_ns = now_ns - k->tuned_ns, samples = p ? p->samples : 0, unseen;
+	int64_t span_ns = now_ns - k->tuned_ns, samples = p ? p->samples + p->lost : 0, unseen;
 	uint32_t step;
 	double hz;
 
