@@ -192,12 +192,13 @@ static uint32_t step_for(const struct touches *k, double hz, int64_t unseen, int
 static void tune(struct touches *k, int64_t now_ns)
 {
 	const struct stacks_page *p = k->helper.page;
-	int64_t span_ns = now_ns - k->tuned_ns, samples = p ? p->samples + p->lost : 0, unseen;
+	int64_t span_ns = now_ns - k->tuned_ns, samples = p ? p->samples : 0, unseen;
 	uint32_t step;
 	double hz;
 
 	if (!p || span_ns < TUNE_MS * NS_PER_MS)
 		return;
+	number_add(&samples, p->lost);
 	hz = (double)(samples - k->samples) * 1e9 / (double)span_ns;
 	unseen = p->touches.unseen_bytes;
 	step = step_for(k, hz, unseen, p->touches.resident_bytes);
