@@ -21,6 +21,7 @@ TITLES = {
     "slowdown": "How much longer a job takes",
     "stacks": "CPU time by code",
     "waits": "Time of threads",
+    "memory_code": "Memory by code",
     "storm": "A storm of short processes",
     "uss": "PSS and USS in each sample",
     "latency": "How reading PSS affects the job",

@@ -44,22 +44,6 @@ bar 'stacks that are whole, worst run' "$whole" % '>=' 98
 
 # ---- what it costs ----
 
-# CPU seconds of all that a command starts, itself included.
-cpu_of() {
-	python3 - "$@" <<-'END'
-		import ctypes, os, resource, subprocess, sys
-		ctypes.CDLL(None).prctl(36, 1)
-		subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-		while True:
-		    try:
-		        os.wait()
-		    except ChildProcessError:
-		        break
-		r = resource.getrusage(resource.RUSAGE_CHILDREN)
-		print(r.ru_utime + r.ru_stime)
-	END
-}
-
 # CPU seconds of the recorder and of the helper.
 own_of() { # RECORDING
 	"$BUILD/sonde" export --raw -o - "$1" | awk -F, '$2 == "monitor.cpu_seconds" || $2 == "monitor.unwind_cpu_seconds" { last[$2] = $6 }

@@ -122,9 +122,8 @@ static void take_sample(struct unwinder *u, const struct record_view *v)
 	if (u->stack.flags & FRAME_LOST_WAY)
 		atomic_fetch_add(&u->page->lost_way, 1);
 	if (u->touched) {
-		sample.period *= 1 + u->missed[v->ring];
+		touched_sample(u->touched, &sample, u->missed[v->ring], &u->stack);
 		u->missed[v->ring] = 0;
-		touched_sample(u->touched, &sample, &u->stack);
 		return;
 	}
 	who = (struct sampled){ (pid_t)sample.pid, (pid_t)sample.tid, sample.time_ns,
@@ -329,6 +328,16 @@ static void tell_waits(struct unwinder *u, bool last)
 	watch_flush(u->watch, last);
 }
 
+/* Is there a record, which was too young to be taken? */
+static bool has_more(const struct unwinder *u)
+{
+	for (uint32_t i = 0; i < u->page->nrings; i++)
+		if (__atomic_load_n(&u->ring[i].page->data_head, __ATOMIC_RELAXED) !=
+		    u->ring[i].page->data_tail)
+			return true;
+	return false;
+}
+
 /* How long nothing needs to be done. */
 static int idle_ms(const struct unwinder *u)
 {
@@ -339,6 +348,8 @@ static int idle_ms(const struct unwinder *u)
 	int64_t python_ns = interpreted_due_ns(u->interpreted);
 	int64_t left_ns = (python_ns < due_ns ? python_ns : due_ns) - clock_mono_ns();
 
+	if (u->touched && touched_is_urgent(u->touched) && has_more(u))
+		return 1;
 	return left_ns <= 0 ? 0 : left_ns >= NS_PER_S ? WAIT_MS : (int)(left_ns / NS_PER_MS) + 1;
 }
 

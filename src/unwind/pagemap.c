@@ -10,7 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { HUGE_BYTES = 2 << 20, ENTRIES_MAX = 512 };
+enum { HUGE_BYTES = 2 << 20, ENTRIES_MAX = 512, RANGES_MAX = 256 };
 #define ENTRY_PRESENT UINT64_C(0x8000000000000000)
 #define ENTRY_SWAPPED UINT64_C(0x4000000000000000)
 #define ENTRY_OF_FILE UINT64_C(0x2000000000000000)
@@ -127,4 +127,25 @@ uint32_t pagemap_size(const struct pagemap *m, uint64_t address)
 	bool huge = n < 0 ? is_whole(m, address) : n > 0;
 
 	return huge ? (uint32_t)(HUGE_BYTES / m->page_bytes) : 1;
+}
+
+int pagemap_huge(const struct pagemap *m, uint64_t *from, uint64_t to, struct pagemap_range *out,
+		 uint32_t most)
+{
+	struct scan_region region[RANGES_MAX];
+	struct scan s = { .size = sizeof s,
+			  .start = *from,
+			  .end = to,
+			  .vec = (uint64_t)(uintptr_t)region,
+			  .vec_len = most < RANGES_MAX ? most : RANGES_MAX,
+			  .mask = IS_HUGE,
+			  .return_mask = IS_HUGE };
+	int n = ioctl(m->fd, SCAN, &s);
+
+	if (n < 0)
+		return -errno;
+	for (int i = 0; i < n; i++)
+		out[i] = (struct pagemap_range){ region[i].start, region[i].end };
+	*from = s.walk_end > *from ? s.walk_end : to;
+	return n;
 }

@@ -30,4 +30,13 @@ enum pagemap_state pagemap_at(const struct pagemap *m, uint64_t address);
 /* How many pages the one at this address is: more than 1 of a huge one. */
 uint32_t pagemap_size(const struct pagemap *m, uint64_t address);
 
+/* A range of huge pages. */
+struct pagemap_range {
+	uint64_t start, end;
+};
+/* Those from *from on, as far as there is room, and where to go on; how many, or -errno: this
+ * kernel does not tell (before Linux 6.7). */
+int pagemap_huge(const struct pagemap *m, uint64_t *from, uint64_t to, struct pagemap_range *out,
+		 uint32_t most);
+
 #endif

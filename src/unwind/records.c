@@ -17,14 +17,6 @@ static uint64_t get(const uint8_t *at)
 	return v;
 }
 
-/* By how much less than that it has of the stack. A task without one has a period of chance. */
-static int64_t period_of(uint32_t faults, uint64_t size)
-{
-	uint64_t step = size < faults ? (faults - size) / FAULTS_STEP_BYTES : 0;
-
-	return faults_periods[step < FAULTS_STEPS ? step : 0];
-}
-
 bool record_sample(const struct record_view *r, uint32_t faults, struct record_sample *s)
 {
 	const uint8_t *at = r->body, *end = r->body + r->n;
@@ -51,7 +43,7 @@ bool record_sample(const struct record_view *r, uint32_t faults, struct record_s
 	size = get(at);
 	at += 8;
 	if (faults)
-		s->period = period_of(faults, size);
+		s->period = faults_period(faults, size);
 	if (!size)
 		return true;
 	if ((uint64_t)(end - at) < 8 || (uint64_t)(end - at) - 8 < size)

@@ -5,6 +5,7 @@
 #include "base/random.h"
 #include "unwind/pagemap.h"
 #include "unwind/pids.h"
+#include "unwind/python_merge.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -21,9 +22,13 @@ enum {
 	ALL_MS = 1000,       /* between looks at those that were */
 	TOLD_LEAST_MS = 1000,
 	TOLD_PART = 64,   /* of the time so far passes before the next that is told */
+	LOW_PERCENT = 5,  /* a look that is due waits until memory is as low as it was lately, */
+	LOW_MS = 300,     /* at most so long: what comes and goes is not there then */
 	PEAK_PERCENT = 2, /* by which memory grew since: it is told at once */
 	AROUND_MAX = 16,  /* pages of a file that the kernel maps at one fault */
-	CREDIT_MS = 10,   /* of CPU time that a sample is worth to those who look for lines */
+	NEAR_BYTES = 2 << 20,
+	RANGES_MAX = 1024, /* of huge pages that are asked for at a time */
+	CREDIT_MS = 10,    /* of CPU time that a sample is worth to those who look for lines */
 };
 
 /* A sampled fault. */
@@ -31,6 +36,8 @@ struct touch {
 	uint64_t address;
 	int64_t at_ns;
 	uint32_t node, faults;
+	uint32_t lost; /* faults of samples that were lost before it: of small pages, as most are */
+	uint32_t huge; /* pages of huge ones that it stands for, found by where they are */
 	pid_t tid;
 	uint16_t pages; /* of each fault; 0: it was not looked at yet */
 	uint8_t seen;
@@ -42,6 +49,8 @@ struct toucher {
 	struct touch *touch;         /* those that were not seen to be gone */
 	uint32_t n, cap, young;      /* young: to be looked at often */
 	uint64_t resident, of_files; /* pages; at the last look */
+	uint64_t huge;               /* of those, in huge ones that a sample stands for */
+	bool placed;                 /* where huge pages are is known */
 	bool refused;
 };
 
@@ -49,6 +58,8 @@ struct touched {
 	struct stacks_page *page;
 	struct spaces *spaces;
 	struct profile *profile;
+	struct python_merge python;
+	bool has_python; /* there is a process of it */
 	struct pids pids;
 	struct toucher process[PROCESSES_MAX + 1]; /* by row of pids */
 	uint32_t nprocesses;
@@ -56,6 +67,8 @@ struct touched {
 	uint64_t page_bytes;
 	int64_t began_ns, due_ns, all_ns, told_ns;
 	uint64_t most; /* pages of all processes, of what was told */
+	uint64_t low;  /* likewise, the least since that */
+	struct pagemap_range range[RANGES_MAX];
 };
 
 struct touched *touched_make(struct stacks_page *page, struct spaces *spaces,
@@ -63,7 +76,8 @@ struct touched *touched_make(struct stacks_page *page, struct spaces *spaces,
 {
 	struct touched *t = calloc(1, sizeof *t);
 
-	if (!t || pids_make(&t->pids, PROCESSES_MAX)) {
+	if (!t || python_merge_init(&t->python, spaces->modules) ||
+	    pids_make(&t->pids, PROCESSES_MAX)) {
 		free(t);
 		return NULL;
 	}
@@ -78,6 +92,18 @@ struct touched *touched_make(struct stacks_page *page, struct spaces *spaces,
 }
 
 /* ---- what was touched ---- */
+
+/* Where its thread is by now, if it is one of Python. */
+static const struct stack *with_lines(struct touched *t, const struct record_sample *s,
+				      const struct stack *native)
+{
+	struct python *python = python_of(t->spaces->modules, spaces_get(t->spaces, (pid_t)s->pid),
+					  t->python.codes);
+
+	t->has_python = t->has_python || python;
+	return python ? python_merge_running(&t->python, python, (pid_t)s->tid, s->time_ns, native)
+		      : native;
+}
 
 /* Of pages that were gone before they were looked at: as others of that place were. */
 static uint16_t pages_like(const struct toucher *p, const struct touch *like)
@@ -94,7 +120,7 @@ static void put_flow(struct touched *t, const struct toucher *p, const struct to
 {
 	profile_time(t->profile, spaces_get(t->spaces, p->pid), (int64_t)t->page_bytes,
 		     &(struct timed){ p->pid, x->tid, x->node, x->at_ns, x->at_ns,
-				      (uint64_t)x->faults * pages });
+				      (uint64_t)x->faults * pages + x->lost });
 }
 
 static void forget(struct touched *t, struct toucher *p)
@@ -133,6 +159,7 @@ static void thin(struct touched *t, struct toucher *p)
 			continue;
 		p->touch[n] = *x;
 		p->touch[n].faults *= x->faults < UINT32_MAX / 2 ? 2 : 1;
+		p->touch[n].lost *= x->lost < UINT32_MAX / 2 ? 2 : 1;
 		p->young += x->seen < SEEN_MAX;
 		n++;
 	}
@@ -158,19 +185,24 @@ static bool make_room(struct touched *t, struct toucher *p)
 	return true;
 }
 
-void touched_sample(struct touched *t, const struct record_sample *s, const struct stack *stack)
+static uint32_t faults_of(int64_t n)
+{
+	return n < 0 ? 0 : n > INT32_MAX ? INT32_MAX : (uint32_t)n;
+}
+
+void touched_sample(struct touched *t, const struct record_sample *s, uint32_t missed,
+		    const struct stack *stack)
 {
 	bool fresh = false;
 	uint32_t row = pids_get(&t->pids, (pid_t)s->pid, &fresh);
-	uint32_t node = profile_seen(t->profile, stack, CREDIT_MS * NS_PER_MS);
+	uint32_t node = profile_seen(t->profile, with_lines(t, s, stack), CREDIT_MS * NS_PER_MS);
 	struct toucher *p = &t->process[row];
 	struct touch x = { .address = s->address,
 			   .at_ns = s->time_ns,
 			   .node = node,
 			   .tid = (pid_t)s->tid,
-			   .faults = s->period < 1           ? 1
-				     : s->period > INT32_MAX ? INT32_MAX
-							     : (uint32_t)s->period };
+			   .faults = faults_of(s->period),
+			   .lost = faults_of(s->period * missed) };
 
 	if (!row || !node)
 		return;
@@ -178,7 +210,7 @@ void touched_sample(struct touched *t, const struct record_sample *s, const stru
 		*p = (struct toucher){ .pid = (pid_t)s->pid };
 		t->nprocesses++;
 	}
-	if (p->refused || !make_room(t, p)) {
+	if (!make_room(t, p)) {
 		put_flow(t, p, &x, 1);
 		return;
 	}
@@ -197,6 +229,93 @@ void touched_exec(struct touched *t, pid_t pid)
 		pids_drop(&t->pids, row);
 	else if (row)
 		drop(t, row);
+}
+
+/* ---- huge pages ---- */
+
+static int by_address(const void *a, const void *b)
+{
+	const struct touch *x = a, *y = b;
+
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+static bool is_near(const struct touch *x, const struct pagemap_range *r)
+{
+	return x->here && !x->of_file && x->address + NEAR_BYTES >= r->start &&
+	       x->address < r->end + NEAR_BYTES;
+}
+
+static void give(struct touched *t, struct toucher *p, struct touch *x, uint64_t bytes)
+{
+	uint64_t pages = bytes / t->page_bytes;
+
+	x->huge += (uint32_t)pages;
+	p->huge += pages;
+}
+
+/* To the samples in the range, each as far as it is the nearest; else to the next ones beside it.
+ */
+static void share_range(struct touched *t, struct toucher *p, const struct pagemap_range *r)
+{
+	uint32_t lo = 0, hi = p->n;
+	struct touch *last = NULL, *beside[2];
+	uint64_t from = r->start;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		*(p->touch[mid].address < r->start ? &lo : &hi) =
+			p->touch[mid].address < r->start ? mid + 1 : mid;
+	}
+	for (hi = lo; hi < p->n && p->touch[hi].address < r->end; hi++) {
+		struct touch *x = &p->touch[hi];
+		uint64_t to;
+
+		if (!is_near(x, r))
+			continue;
+		if (last) {
+			to = last->address + (x->address - last->address) / 2;
+			give(t, p, last, to - from);
+			from = to;
+		}
+		last = x;
+	}
+	if (last) {
+		give(t, p, last, r->end - from);
+		return;
+	}
+	beside[0] = lo && is_near(&p->touch[lo - 1], r) ? &p->touch[lo - 1] : NULL;
+	beside[1] = hi < p->n && is_near(&p->touch[hi], r) ? &p->touch[hi] : NULL;
+	for (int i = 0; i < 2; i++)
+		if (beside[i])
+			give(t, p, beside[i], (r->end - r->start) / (beside[!i] ? 2 : 1));
+}
+
+/* A huge page is one fault: too few to be sampled well. But around them, and where they begin, are
+ * small ones. */
+static void place_huge(struct touched *t, struct toucher *p, const struct pagemap *m)
+{
+	uint64_t from, to;
+	int n = 0;
+
+	p->huge = 0;
+	p->placed = p->n > 0;
+	if (!p->n)
+		return;
+	qsort(p->touch, p->n, sizeof *p->touch, by_address);
+	for (uint32_t i = 0; i < p->n; i++)
+		p->touch[i].huge = 0;
+	from = p->touch[0].address / NEAR_BYTES * NEAR_BYTES;
+	from = from > NEAR_BYTES ? from - NEAR_BYTES : 0;
+	/* As far as there may be memory. */
+	to = (p->touch[p->n - 1].address | ((UINT64_C(1) << 47) - 1)) & ~(t->page_bytes - 1);
+	while (n >= 0 && from < to) {
+		n = pagemap_huge(m, &from, to, t->range, RANGES_MAX);
+		for (int i = 0; i < n; i++)
+			share_range(t, p, &t->range[i]);
+	}
+	p->placed = n >= 0;
 }
 
 /* ---- looks ---- */
@@ -219,6 +338,21 @@ static bool look_at(struct touched *t, const struct toucher *p, const struct pag
 	return is != PAGEMAP_GONE;
 }
 
+/* Nobody may look: as far as the process has so much, all that it has touched is there. */
+static void take_for_here(struct touched *t, struct toucher *p)
+{
+	for (uint32_t i = 0; i < p->n; i++) {
+		struct touch *x = &p->touch[i];
+
+		x->here = true;
+		if (!x->pages) {
+			x->pages = 1;
+			put_flow(t, p, x, 1);
+		}
+	}
+	p->young = 0;
+}
+
 static void look_at_process(struct touched *t, uint32_t row, bool all)
 {
 	struct toucher *p = &t->process[row];
@@ -235,7 +369,7 @@ static void look_at_process(struct touched *t, uint32_t row, bool all)
 	if (bad) {
 		atomic_fetch_add(&t->page->touches.refused, !p->refused);
 		p->refused = true;
-		forget(t, p);
+		take_for_here(t, p);
 		return;
 	}
 	p->young = 0;
@@ -248,6 +382,8 @@ static void look_at_process(struct touched *t, uint32_t row, bool all)
 		p->touch[n++] = *x;
 	}
 	p->n = n;
+	if (all)
+		place_huge(t, p, &m);
 	pagemap_close(&m);
 }
 
@@ -264,15 +400,24 @@ static double part(double has, double said)
 	return said > has ? (has > 0 ? has / said : 0) : 1;
 }
 
+/* Of those that were counted by faults; huge ones, where they are known, are not. */
+static double counted(const struct toucher *p, const struct touch *x)
+{
+	return x->here && (x->pages == 1 || !p->placed) ? (double)x->faults * x->pages + x->lost
+							: 0;
+}
+
 /* Pages that have stayed go first. Of a file, one fault maps several. */
 static struct parts parts_of(const struct toucher *p)
 {
 	double stayed = 0, young = 0, files = 0, has = (double)(p->resident - p->of_files);
 	struct parts r;
 
+	has = has > (double)p->huge ? has - (double)p->huge : 0;
+
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct touch *x = &p->touch[i];
-		double pages = x->here ? (double)x->faults * x->pages : 0;
+		double pages = counted(p, x);
 
 		*(x->of_file ? &files : x->seen == SEEN_MAX ? &stayed : &young) += pages;
 	}
@@ -291,14 +436,11 @@ static int by_node(const void *a, const void *b)
 	return x->node < y->node ? -1 : x->node > y->node;
 }
 
-static double pages_of(const struct touch *x, const struct parts *parts)
+static double pages_of(const struct toucher *p, const struct touch *x, const struct parts *parts)
 {
-	if (!x->here)
-		return 0;
-	return (double)x->faults * x->pages *
-	       (x->of_file            ? parts->of_file
-		: x->seen == SEEN_MAX ? parts->stayed
-				      : parts->young);
+	return x->huge + counted(p, x) * (x->of_file            ? parts->of_file
+					  : x->seen == SEEN_MAX ? parts->stayed
+								: parts->young);
 }
 
 /* For those who choose how often there are samples. */
@@ -312,7 +454,7 @@ static void weigh(struct touched *t)
 		double seen = 0;
 
 		for (uint32_t k = 0; k < p->n; k++)
-			seen += pages_of(&p->touch[k], &parts);
+			seen += pages_of(p, &p->touch[k], &parts);
 		all += p->resident;
 		unseen += p->resident - (seen < (double)p->resident ? (uint64_t)seen : p->resident);
 	}
@@ -335,7 +477,7 @@ static void put_resident(struct touched *t, struct toucher *p, int64_t now_ns)
 
 		one.node = p->touch[i].node;
 		for (; i < p->n && p->touch[i].node == one.node; i++)
-			pages += pages_of(&p->touch[i], &parts);
+			pages += pages_of(p, &p->touch[i], &parts);
 		one.weight = (uint64_t)(pages + 0.5) < rest ? (uint64_t)(pages + 0.5) : rest;
 		rest -= one.weight;
 		profile_look(t->profile, space, &whole, &one);
@@ -370,15 +512,20 @@ static bool look_at_all(struct touched *t, bool all)
 }
 
 /* Now and then, and when there was never as much. */
-static bool is_worth_it(const struct touched *t, int64_t now_ns)
+static bool is_worth_it(struct touched *t, int64_t now_ns)
 {
-	int64_t rest_ns = (now_ns - t->began_ns) / TOLD_PART;
+	int64_t rest_ns = (now_ns - t->began_ns) / TOLD_PART, over_ns;
 	uint64_t has = resident(t);
 
 	if (rest_ns < TOLD_LEAST_MS * NS_PER_MS)
 		rest_ns = TOLD_LEAST_MS * NS_PER_MS;
-	return has &&
-	       (now_ns - t->told_ns >= rest_ns || has > t->most + t->most * PEAK_PERCENT / 100);
+	over_ns = now_ns - t->told_ns - rest_ns;
+	if (has < t->low)
+		t->low = has;
+	if (has > t->most + t->most * PEAK_PERCENT / 100)
+		return true;
+	return has && over_ns >= 0 &&
+	       (over_ns >= LOW_MS * NS_PER_MS || has <= t->low + t->low * LOW_PERCENT / 100);
 }
 
 static void tell(struct touched *t)
@@ -389,10 +536,12 @@ static void tell(struct touched *t)
 	look_at_all(t, true);
 	now_ns = clock_mono_ns();
 	has = resident(t);
+	weigh(t);
 	for (uint32_t i = 1; i <= PROCESSES_MAX; i++)
 		if (t->process[i].pid)
 			put_resident(t, &t->process[i], now_ns);
 	t->told_ns = now_ns;
+	t->low = has;
 	if (has > t->most)
 		t->most = has;
 }
@@ -402,13 +551,17 @@ void touched_look(struct touched *t)
 	int64_t began_ns = clock_cpu_ns(), now_ns = clock_mono_ns(), rest_ns, least_ns;
 	bool young = look_at_all(t, now_ns - t->all_ns >= ALL_MS * NS_PER_MS);
 
-	weigh(t);
 	if (is_worth_it(t, now_ns))
 		tell(t);
 	least_ns = (young ? LOOK_MS : IDLE_MS) * NS_PER_MS;
 	rest_ns = (clock_cpu_ns() - began_ns) * 1000 / SHARE * 1000;
 	t->due_ns = t->nprocesses ? clock_mono_ns() + (rest_ns > least_ns ? rest_ns : least_ns)
 				  : INT64_MAX;
+}
+
+bool touched_is_urgent(const struct touched *t)
+{
+	return t->has_python;
 }
 
 int64_t touched_due_ns(const struct touched *t)

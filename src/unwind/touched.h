@@ -19,11 +19,14 @@ struct touched;
 /* NULL: no memory. It goes with the process. */
 struct touched *touched_make(struct stacks_page *page, struct spaces *spaces,
 			     struct profile *profile);
-/* A page fault. */
-void touched_sample(struct touched *t, const struct record_sample *sample,
+/* A page fault, before which so many samples were lost. */
+void touched_sample(struct touched *t, const struct record_sample *sample, uint32_t missed,
 		    const struct stack *stack);
 /* The process executes another program: it has none of its memory. */
 void touched_exec(struct touched *t, pid_t pid);
+/* Do samples have to be taken at once? Of Python they say which line it was only while the thread
+ * is still there. */
+bool touched_is_urgent(const struct touched *t);
 /* When the next look is due, by the monotonic clock. */
 int64_t touched_due_ns(const struct touched *t);
 void touched_look(struct touched *t);

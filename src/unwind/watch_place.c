@@ -2,7 +2,6 @@
 #include "unwind/watch_place.h"
 
 #include "base/clock.h"
-#include "unwind/names.h"
 #include "unwind/work.h"
 #include "waits/memory.h"
 #include "waits/object.h"
@@ -48,13 +47,12 @@ static uint32_t room_for_files(void)
 int watch_place_init(struct watch_place *w, struct modules *modules, struct rows *rows)
 {
 	w->copy = malloc(COPY_MAX);
-	w->codes = python_codes_make();
 	w->blocked = (struct blocked){ .modules = modules, .rows = rows, .starts = w->starts };
-	w->lookup.modules = modules;
 	w->kept_max = room_for_files();
 	w->ends.proc = &w->proc;
 	w->ends_read_ns = INT64_MIN / 2;
-	return w->copy && w->codes ? root_open(&w->proc, "/proc") : -ENOMEM;
+	return w->copy && !python_merge_init(&w->python, modules) ? root_open(&w->proc, "/proc")
+								  : -ENOMEM;
 }
 
 static ssize_t read_of(const struct watch_place *w, const struct watched_thread *t,
@@ -170,64 +168,12 @@ static void name_jit(struct watch_place *w)
 
 /* ---- Python ---- */
 
-static bool is_loop(struct watch_place *w, const struct place *p)
-{
-	const struct module *m = &w->lookup.modules->row[p->module];
-	const struct named *x;
-
-	if (p->module < MODULE_FIRST || !python_is_of(m->path))
-		return false;
-	work_on(m);
-	x = lookup_name(&w->lookup, p);
-	work_on(NULL);
-	return x && x->n && python_is_loop(x->level[x->n - 1].function);
-}
-
-static void add_place(struct stack *s, const struct place *p)
-{
-	if (s->n < DEPTH_MAX)
-		s->place[s->n++] = *p;
-	else
-		s->flags = FRAME_CUT;
-}
-
-/* Python's frames that one call of its loop runs; *done of them were added before. */
-static void add_python(struct watch_place *w, uint32_t *done)
-{
-	bool more = true;
-
-	while (more && *done < w->frames.n) {
-		const struct python_frame *f = &w->frames.frame[(*done)++];
-		const struct place place = python_place(f);
-
-		add_place(&w->merged, &place);
-		more = !f->entry;
-	}
-}
-
-/* In the place of each call of its loop what that runs. What does not make sense is left out. */
+/* Frames that do not make sense are left out. */
 static void merge_python(struct watch_place *w, struct python *python, pid_t tid)
 {
-	const struct stack *s = &w->blocked.stack;
-	uint32_t done = 0, loops = 0;
-
-	w->frames.n = 0;
-	if (python && (!python_read_new(python, tid, &w->frames) || w->frames.torn))
+	if (!python || !python_read_new(python, tid, &w->frames) || w->frames.torn)
 		w->frames.n = 0;
-	w->merged.n = 0;
-	w->merged.flags = s->flags;
-	for (uint32_t i = 0; i < s->n; i++) {
-		bool loop = python && is_loop(w, &s->place[i]);
-
-		loops += loop;
-		if (loop && done < w->frames.n)
-			add_python(w, &done);
-		else
-			add_place(&w->merged, &s->place[i]);
-	}
-	while (done < w->frames.n)
-		add_python(w, &done);
-	if (loops && !w->frames.n)
+	if (python_merge(&w->python, &w->frames, &w->blocked.stack) && python && !w->frames.n)
 		atomic_fetch_add(w->torn, 1);
 }
 
@@ -271,7 +217,7 @@ static void add_frames(struct watch_place *w, struct wait_thread *t)
 		if (p->module < MODULE_VDSO)
 			continue;
 		work_on(&w->blocked.modules->row[p->module]);
-		x = lookup_name(&w->lookup, p);
+		x = lookup_name(&w->python.lookup, p);
 		work_on(NULL);
 		for (uint32_t k = 0; x && k < x->n; k++) {
 			const struct wait_frame f = { .function = x->level[k].function };
@@ -405,7 +351,7 @@ static uint32_t node_of(struct watch_place *w, const struct wait_thread *t)
 	char object[WAIT_OBJECT];
 	uint32_t node;
 
-	node = profile_node(w->profile, &w->merged);
+	node = profile_node(w->profile, &w->python.stack);
 	node = profile_named(w->profile, node, wait_kind_name(t->kind));
 	if (put_object(t, object, sizeof object))
 		node = profile_named(w->profile, node, object);
@@ -430,7 +376,7 @@ enum place_found watch_place_find(struct watch_place *w, const struct watched_th
 		return PLACE_RUNS;
 	unwind(w, t->pid, &call);
 	name_jit(w);
-	python = python_of(w->lookup.modules, w->blocked.space, w->codes);
+	python = python_of(w->python.lookup.modules, w->blocked.space, w->python.codes);
 	merge_python(w, python, t->tid);
 	name_wait(w, &is, &call);
 	name_python_lock(w, python, &is, &call);

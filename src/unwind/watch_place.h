@@ -9,9 +9,8 @@
 #include "base/root.h"
 #include "source/threadfile.h"
 #include "unwind/blocked.h"
-#include "unwind/names.h"
 #include "unwind/profile.h"
-#include "unwind/python.h"
+#include "unwind/python_merge.h"
 #include "waits/object.h"
 
 struct watch_place {
@@ -20,17 +19,15 @@ struct watch_place {
 	struct profile *profile;
 	struct blocked blocked;
 	struct starts starts[MODULES_MAX];
-	struct lookup lookup;
 	struct ends ends; /* of pipes and sockets, as they were then */
 	int64_t ends_read_ns, ends_cost_ns;
 	uint32_t ends_reads;
 	const struct object_child *child; /* of those that are watched */
 	uint32_t nchildren;
-	uint8_t *copy; /* of a stack */
-	struct python_codes *codes;
-	struct python_stack frames; /* of Python, of the thread that is looked at */
-	struct stack merged;        /* its stack with those */
-	_Atomic int64_t *torn;      /* counts those that made no sense */
+	uint8_t *copy;              /* of a stack */
+	struct python_merge python; /* of the thread that is looked at, */
+	struct python_stack frames; /* with these of Python: none if they made no sense */
+	_Atomic int64_t *torn;      /* counts frames that made no sense */
 	uint32_t kept, kept_max;    /* threads whose files are open */
 };
 

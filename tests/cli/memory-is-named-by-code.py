@@ -100,6 +100,17 @@ leak = record("leak", PROGRAMS + "/memory_parts", "leak", "20", options=("--memo
 assert leak["grows"] == "write_log", (leak["grows"], leak["growth_bytes"], leak["owner"], leak["missing"])
 assert "Grows all the time: write_log (memory_parts.c:" in sonde("show", "--memory", "leak")[0]
 
+# What it touched and has kept until half of the time is no leak: what grows has to go on.
+still = record("plateau", PROGRAMS + "/memory_parts", "plateau", "8", options=("--memory=1000",))
+assert still["grows"] is None, (still["grows"], still["owner"])
+
+# ---- pages that are hidden: of faults alone, which is said ----
+HIDES = "import ctypes, time; ctypes.CDLL(None).prctl(4, 0); kept = [(time.sleep(0.02), b'x' * (1 << 20)) for _ in range(80)]; time.sleep(1.5)"
+if USER:
+    hidden = record("hidden", "/usr/bin/python3", "-c", HIDES)
+    assert any("only page faults are known" in line for line in hidden["missing"]), hidden["missing"]
+    assert sum(row["peak_bytes"] for row in hidden["owner"]) > 60 * MB, hidden
+
 # ---- not recorded ----
 subprocess.run([SONDE, "run", "-q", "-o", "none", "--", "true"], check=True)
 assert json.loads(sonde("show", "--memory", "--json", "none")[0])["not_recorded"] == "page faults were not sampled"

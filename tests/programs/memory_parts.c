@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* memory_parts.c - touches so many MB in each of three functions, and gives back what a fourth one
- * touches: memory_parts INDEX TABLE LOG TIMES_100. Or memory_parts leak SECONDS: keeps 1 MB of the
- * 100 that it touches, again and again. Is silent, and holds all of it for two seconds. Also
- * compiled as C++. */
+ * touches: memory_parts INDEX TABLE LOG TIMES_100. Is silent, and holds all of it for two seconds.
+ * Or memory_parts leak SECONDS: keeps 1 MB of the 33 that it touches, again and again; drip: 1 MB a
+ * second of a GB; steady: nothing of a GB; plateau: 60 MB in the first half. Or memory_parts turns
+ * TIMES COMPUTE: touches 16 MB and computes, so often, and does nothing else. Also compiled as C++.
+ */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,11 +35,11 @@ OWN char *load_table(size_t mb)
 	return p;
 }
 
-OWN char *write_log(size_t mb)
+OWN char *write_log(size_t pieces) /* of 64 KB */
 {
 	char *p = NULL;
 
-	for (size_t i = 0; i < mb * 16; i++) { /* in pieces of 64 KB */
+	for (size_t i = 0; i < pieces; i++) {
 		p = (char *)malloc(MB / 16);
 		memset(p, 1, MB / 16);
 		kept = p;
@@ -66,22 +69,50 @@ static size_t number(const char *text)
 	return (size_t)strtol(text, NULL, 10);
 }
 
+static int go_on(const char *how, double seconds)
+{
+	bool leak = !strcmp(how, "leak"), drip = !strcmp(how, "drip"),
+	     plateau = !strcmp(how, "plateau");
+	double began = now(), at = began, due = 0;
+
+	for (size_t kept_pieces = 0; at < began + seconds; at = now()) {
+		if (leak)
+			write_log(16);
+		if (drip)
+			due = 16 * (at - began);
+		else if (plateau && at < began + seconds / 2)
+			due = 1920 * (at - began) / seconds;
+		for (; (double)kept_pieces < due; kept_pieces++)
+			write_log(1);
+		churn(leak ? 32 : 64);
+		usleep(leak ? 10000 : 30000);
+	}
+	return 0;
+}
+
+static int turns(size_t n, size_t compute)
+{
+	volatile double x = 1;
+
+	for (size_t i = 0; i < n; i++) {
+		churn(16);
+		for (size_t k = 0; k < compute; k++)
+			x = x * 1.0000001 + 1e-9;
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
-	double until;
-
-	if (argc == 3) {
-		for (until = now() + (double)number(argv[2]); now() < until; usleep(10000)) {
-			write_log(1);
-			churn(32);
-		}
-		return 0;
-	}
+	if (argc == 3)
+		return go_on(argv[1], (double)number(argv[2]));
+	if (argc == 4)
+		return turns(number(argv[2]), number(argv[3]));
 	if (argc < 5)
 		return 2;
 	load_index(number(argv[1]));
 	load_table(number(argv[2]));
-	write_log(number(argv[3]));
+	write_log(16 * number(argv[3]));
 	for (size_t i = number(argv[4]); i > 0; i--)
 		churn(100);
 	sleep(2);

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "core/stacks/stacks_part.h"
+#include "core/stacks/symbol.h"
 
 #include <errno.h>
 #include <math.h>
@@ -60,19 +61,28 @@ static int looks_make(struct looks *l, struct run *r, struct err *e)
 	return rc;
 }
 
-/* Of the looks of one node, the last one until a part of their time has passed. */
-static const struct look *look_until(const struct look *row, uint32_t n, double part)
+/* Of the looks of one node, the one with the least memory in a part of their time: what comes and
+ * goes is not there, as far as may be. */
+static const struct look *least_in(const struct look *row, uint32_t n, double from, double to)
 {
-	double end = (double)row->at_ns + part * (double)(row[n - 1].at_ns - row->at_ns);
-	uint32_t i = 0;
+	double span = (double)(row[n - 1].at_ns - row->at_ns);
+	const struct look *least = NULL, *before = row;
 
-	while (i + 1 < n && (double)row[i + 1].at_ns <= end)
-		i++;
-	return &row[i];
+	for (uint32_t i = 0; i < n; i++) {
+		double at = span > 0 ? (double)(row[i].at_ns - row->at_ns) / span : 1;
+
+		if (at > to)
+			break;
+		before = &row[i];
+		if (at >= from && (!least || row[i].bytes <= least->bytes))
+			least = &row[i];
+	}
+	return least ? least : before;
 }
 
 static void choose(struct owners *o, const struct look *row, uint32_t n)
 {
+	const double parts = OWNERS_MOMENTS - OWNERS_FIRST;
 	const struct look *peak = row;
 
 	for (uint32_t i = 1; i < n; i++)
@@ -81,7 +91,7 @@ static void choose(struct owners *o, const struct look *row, uint32_t n)
 	o->at_ns[OWNERS_PEAK][row->node] = peak->at_ns;
 	for (int m = OWNERS_FIRST; m < OWNERS_MOMENTS; m++)
 		o->at_ns[m][row->node] =
-			look_until(row, n, (double)m / (OWNERS_MOMENTS - OWNERS_FIRST))->at_ns;
+			least_in(row, n, (m - OWNERS_FIRST) / parts, m / parts)->at_ns;
 }
 
 static int moments_make(struct owners *o, const struct run *r, const struct looks *l)
@@ -119,8 +129,11 @@ struct owning {
 	uint32_t cap;
 };
 
-static bool may_own(const struct stacks_function *f)
+/* file: of a function of Python. */
+static bool may_own(const struct stacks_function *f, const char *file)
 {
+	if (!strcmp(f->module, PYTHON_MODULE))
+		return !symbol_is_of_python(file);
 	return *f->name && !f->class && *f->module && !classes_is_system(f->module);
 }
 
@@ -134,7 +147,7 @@ static uint32_t owner_of(const struct stacks *s, uint32_t node)
 		uint32_t frame = r->stacks[node].frame;
 
 		for (int i = 0; frame && i < INLINED_MAX; i++, frame = r->frames[frame].outer)
-			if (may_own(stacks_function_of(s, frame)))
+			if (may_own(stacks_function_of(s, frame), r->frames[frame].file))
 				return frame;
 	}
 	return first;

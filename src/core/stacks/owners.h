@@ -10,7 +10,7 @@
 
 #include "core/stacks/stacks.h"
 
-enum { OWNERS_PEAK, OWNERS_FIRST, OWNERS_MOMENTS = 6 }; /* the peak; then five, in order of time */
+enum { OWNERS_PEAK, OWNERS_FIRST, OWNERS_MOMENTS = 6 }; /* the peak; then the least of each fifth */
 
 struct owner {
 	const struct stacks_function *function;

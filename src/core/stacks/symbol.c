@@ -239,3 +239,9 @@ bool symbol_is_beginning(const char *name)
 			return true;
 	return !strncmp(name, "__libc_start", strlen("__libc_start"));
 }
+
+bool symbol_is_of_python(const char *file)
+{
+	return strstr(file, "/lib/python") || strstr(file, "/site-packages/") ||
+	       strstr(file, "/dist-packages/") || !strncmp(file, "<frozen", 7);
+}

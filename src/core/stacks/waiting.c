@@ -116,13 +116,6 @@ static bool is_of_waits(const struct run *r, uint32_t stack)
 	return stack && f->module < r->nmodules && !strcmp(r->modules[f->module].path, WAIT_MODULE);
 }
 
-/* Of Python's own library, or one that was installed. */
-static bool is_of_python(const char *file)
-{
-	return strstr(file, "/lib/python") || strstr(file, "/site-packages/") ||
-	       strstr(file, "/dist-packages/") || !strncmp(file, "<frozen", 7);
-}
-
 /* How near a function is to what people look for: of a script before the interpreter's, their own
  * program's before a library's, one with a name before one without. */
 static int rank_of(const struct run *r, const struct run_frame *f)
@@ -131,7 +124,7 @@ static int rank_of(const struct run *r, const struct run_frame *f)
 	bool named = *f->function != '\0', library = strstr(symbol_base(path), ".so") != NULL;
 
 	if (f->module < r->nmodules && !strcmp(path, PYTHON_MODULE))
-		return is_of_python(f->file) ? 5 : 6;
+		return symbol_is_of_python(f->file) ? 5 : 6;
 	if (f->flags || !*path || symbol_is_beginning(f->function) || classes_is_system(path) ||
 	    !strncmp(f->file, "/usr/include/", 13))
 		return 0;

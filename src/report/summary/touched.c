@@ -100,35 +100,40 @@ void touched_free(struct touched_memory *t)
 
 /* ---- what grows ---- */
 
-/* From each moment to the next by at least 3 % of all, however unevenly it runs. */
-static bool grows(const double *resident, double least)
+/* From each moment to the next by at least 3 % of all, however unevenly it runs, and not at once:
+ * what comes and goes may be in this order by chance. */
+static bool grows(const double *resident)
 {
-	const double *first = &resident[OWNERS_FIRST];
-	int n = OWNERS_MOMENTS - OWNERS_FIRST;
-	double growth = first[n - 1] - first[0];
+	const double *first = &resident[OWNERS_FIRST], growth = owner_growth(resident);
 
-	for (int i = 1; i < n; i++)
-		if (first[i] < first[i - 1] + growth * 0.03)
+	for (int i = 1; i < OWNERS_MOMENTS - OWNERS_FIRST; i++)
+		if (first[i] < first[i - 1] + growth * 0.03 ||
+		    first[i] > first[i - 1] + growth * 0.7)
 			return false;
-	return growth >= least;
+	return growth > 0;
 }
 
+/* A function whose memory grows steadily, with half of what all memory grows by if that does so,
+ * too. But buffers that come and go may hide that. */
 const struct owner *touched_leak(const struct touched_memory *t)
 {
-	static const double least_bytes = 8 << 20, least_part = 0.1, least_share = 0.5;
+	static const double least_bytes = 4 << 20, least_part = 0.1, least_share = 0.5,
+			    least_of_peak = 0.05;
 	const struct owners *o = &t->owners;
 	const double *all = o->resident;
 	double growth = owner_growth(all);
+	bool steady = growth >= fmax(least_bytes, least_part * all[OWNERS_FIRST]) && grows(all);
 	const struct owner *most = NULL;
 
-	/* Buffers that come and go may hide it in one of the moments between. */
-	if (!(growth >= fmax(least_bytes, least_part * all[OWNERS_FIRST])))
-		return NULL;
-	for (uint32_t i = 0; i < o->n; i++)
-		if (grows(o->row[i].resident, growth * least_share) &&
-		    (!most ||
-		     o->row[i].resident[OWNERS_MOMENTS - 1] > most->resident[OWNERS_MOMENTS - 1]))
+	for (uint32_t i = 0; i < o->n; i++) {
+		const double *own = o->row[i].resident;
+		double least = steady ? growth * least_share
+				      : fmax(least_bytes, least_of_peak * all[OWNERS_PEAK]);
+
+		if (owner_growth(own) >= fmax(least, least_part * own[OWNERS_FIRST]) &&
+		    grows(own) && (!most || owner_growth(own) > owner_growth(most->resident)))
 			most = &o->row[i];
+	}
 	return most;
 }
 
@@ -180,8 +185,8 @@ static void say_hidden(const struct touched_memory *t, struct bytes *out)
 {
 	if (t->hidden > 0)
 		bytes_printf(out,
-			     "Of %.0f processes only page faults are known: their resident pages "
-			     "are hidden from this user.",
+			     "Of %.0f processes only page faults are known, since their resident "
+			     "pages are hidden from this user: what they gave back counts, too.",
 			     t->hidden);
 }
 

@@ -3,15 +3,15 @@
 #include "report/summary/code.h"
 #include "base/text/escape.h"
 #include "base/text/json.h"
-#include "core/stacks/symbol.h"
 #include "report/cell.h"
+#include "report/text/stack_rows.h"
 
 #include <math.h>
 #include <string.h>
 
 /* ---- in words and tables ---- */
 
-enum { NAME_WIDTH = 44, WHERE_WIDTH = 32, COMMAND_WIDTH = 15 };
+enum { COMMAND_WIDTH = 15 };
 enum { LOOKS_LEAST = 20 }; /* at running Python, that say something */
 
 /* A part of all CPU time: a class, or what no sample is of. */
@@ -81,17 +81,9 @@ void code_classes_words(const struct code *code, unsigned most, struct bytes *ou
 		bytes_printf(out, "%sother %s", said ? ", " : "", cell_share(cell, rest));
 }
 
-/* "solver.c:41", or the library of a function whose line is not known. */
 static void where_of(const struct stacks *s, const struct stacks_row *row, struct bytes *out)
 {
-	const char *module = s->functions[row->function].module;
-
-	if (row->file && row->line)
-		bytes_printf(out, "%s:%u", symbol_base(row->file), row->line);
-	else if (row->file)
-		bytes_puts(out, symbol_base(row->file));
-	else
-		bytes_puts(out, symbol_base(module));
+	rows_place(&s->functions[row->function], row->file, row->line, out);
 }
 
 static bool has_place(const struct stacks *s, const struct stacks_row *row)
@@ -99,17 +91,6 @@ static bool has_place(const struct stacks *s, const struct stacks_row *row)
 	const struct stacks_function *f = &s->functions[row->function];
 
 	return row->file || (*f->name && *f->module);
-}
-
-static void put_escaped(struct bytes *out, struct bytes *text, bool markdown)
-{
-	bytes_u8(text, 0);
-	if (!text->failed && markdown)
-		escape_markdown(out, (const char *)text->data);
-	else if (!text->failed)
-		escape_terminal(out, (const char *)text->data);
-	out->failed |= text->failed;
-	bytes_free(text);
 }
 
 /* Names of the functions of most self. */
@@ -132,7 +113,7 @@ static void functions_words(const struct code *code, const struct stacks *s, uns
 			bytes_puts(&text, ")");
 		}
 		bytes_printf(&text, " %s", cell_share(cell, share));
-		put_escaped(out, &text, false);
+		rows_escape(out, &text, false);
 	}
 }
 
@@ -152,14 +133,6 @@ void code_python_words(const struct code *code, unsigned most, struct bytes *out
 
 /* ---- tables ---- */
 
-static void print_cell(FILE *out, const char *text, int width, bool last)
-{
-	char cell[NAME_WIDTH * 4 + 1];
-
-	fprintf(out, "  %-*s", last ? 0 : width,
-		escape_terminal_into(cell, (size_t)width + 1, text));
-}
-
 static void print_part(const struct code *code, const struct part *p, FILE *out)
 {
 	char share[CELL], error[CELL] = "", seconds[CELL];
@@ -172,7 +145,7 @@ static void print_part(const struct code *code, const struct part *p, FILE *out)
 
 static void print_short(const struct code_account *a, FILE *out)
 {
-	char seconds[CELL], name[NAME_WIDTH + 1];
+	char seconds[CELL], name[ROWS_NAME_WIDTH + 1];
 
 	for (uint32_t i = 0; i < a->nshort; i++)
 		fprintf(out, "  %8s %6s %9s    %.0f x %s\n", "", "",
@@ -194,21 +167,14 @@ static void print_account(const struct code *code, FILE *out)
 	}
 }
 
+static bool say_gap(const void *of, unsigned i, struct bytes *sentence)
+{
+	return code_gaps_say(of, i, sentence);
+}
+
 void code_print_gaps(const struct code *code, FILE *out)
 {
-	struct bytes text = { 0 }, shown = { 0 };
-
-	for (unsigned i = 0; code_gaps_say(&code->gaps, i, &text); i++) {
-		bytes_u8(&text, 0);
-		if (!text.failed)
-			escape_terminal(&shown, (const char *)text.data);
-		if (shown.len && !shown.failed)
-			fprintf(out, "%.*s\n", (int)shown.len, (const char *)shown.data);
-		bytes_reset(&text);
-		bytes_reset(&shown);
-	}
-	bytes_free(&text);
-	bytes_free(&shown);
+	rows_print_sentences(out, say_gap, &code->gaps);
 }
 
 static void print_notes(const struct code *code, FILE *out)
@@ -233,44 +199,28 @@ static void print_notes(const struct code *code, FILE *out)
 	code_print_gaps(code, out);
 }
 
-static bool has_places(enum stacks_by by)
-{
-	return by == STACKS_BY_FUNCTION || by == STACKS_BY_LINE;
-}
-
 static void print_row(const struct code *code, const struct stacks *s, enum stacks_by by,
 		      const struct stacks_row *row, FILE *out)
 {
 	char share[CELL], total[CELL];
-	struct bytes where = { 0 };
 
 	fprintf(out, "  %8s %6.1f %8s", cell_share(share, code_share(code, s, row->self)),
 		100 * code_error(code, s, row->self),
 		cell_share(total, code_share(code, s, row->total)));
-	print_cell(out, by == STACKS_BY_MODULE ? symbol_base(row->name) : row->name, NAME_WIDTH,
-		   !has_places(by) && by != STACKS_BY_THREAD && by != STACKS_BY_PROCESS);
-	if (has_places(by)) {
-		where_of(s, row, &where);
-		bytes_u8(&where, 0);
-		if (!where.failed)
-			print_cell(out, (const char *)where.data, WHERE_WIDTH,
-				   by == STACKS_BY_LINE || !row->command);
-		bytes_free(&where);
-	}
+	rows_print_name(out, by, row,
+			!rows_have_places(by) && by != STACKS_BY_THREAD && by != STACKS_BY_PROCESS);
+	if (rows_have_places(by))
+		rows_print_place(out, &s->functions[row->function], row->file, row->line,
+				 by == STACKS_BY_LINE || !row->command);
 	if (by == STACKS_BY_FUNCTION && row->command) {
-		print_cell(out, row->command, COMMAND_WIDTH, true);
+		rows_print(out, row->command, COMMAND_WIDTH, true);
 		if (row->commands > 1)
 			fprintf(out, " and %u more", row->commands - 1);
 	}
 	if (by == STACKS_BY_THREAD)
 		fprintf(out, "  thread %u", row->tid);
-	if (by == STACKS_BY_PROCESS && run_label(s->run, row->instance, "pid")) {
-		char pid[32];
-
-		fprintf(out, "  pid %s",
-			escape_terminal_into(pid, sizeof pid,
-					     run_label(s->run, row->instance, "pid")));
-	}
+	if (by == STACKS_BY_PROCESS)
+		rows_print_pid(out, s, row);
 	fputc('\n', out);
 }
 
@@ -283,8 +233,7 @@ static void print_table(const struct code *code, const struct stacks *s, enum st
 		stacks_by_names[by], "self", "+-", "total", stacks_by_names[by]);
 	for (uint32_t i = 0; i < rows->n && i < most; i++)
 		print_row(code, s, by, &rows->row[i], out);
-	if (rows->n > most)
-		fprintf(out, "  and %u more\n", rows->n - most);
+	rows_print_more(out, rows->n, most);
 }
 
 void code_print_by(const struct code *code, enum stacks_by by, FILE *out, unsigned most)
@@ -344,7 +293,7 @@ void code_markdown(const struct code *code, unsigned most, struct bytes *out)
 		escape_markdown(out, rows->row[i].name);
 		bytes_puts(out, " | ");
 		where_of(code->stacks, &rows->row[i], &text);
-		put_escaped(out, &text, true);
+		rows_escape(out, &text, true);
 		bytes_printf(out, " | %s | %s |\n",
 			     cell_share(share, share_of(code, rows->row[i].self)),
 			     cell_share(total, share_of(code, rows->row[i].total)));
@@ -384,13 +333,7 @@ static void put_place(struct json *j, const struct code *code, enum stacks_by by
 {
 	const struct stacks_function *f = &code->stacks->functions[row->function];
 
-	json_put_text(j, "function", *f->name ? f->name : NULL);
-	json_put_text(j, "module", *f->module ? f->module : NULL);
-	json_put_text(j, "file", row->file);
-	if (row->line)
-		json_put_int(j, "line", row->line);
-	else
-		json_put_text(j, "line", NULL);
+	rows_json_place(j, f, row->file, row->line);
 	if (by == STACKS_BY_FUNCTION) {
 		json_put_text(j, "class", classes_name(&code->classes, row->class));
 		json_put_text(j, "command", row->command);

@@ -1,39 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* touched.c - which code touched memory first, for terminals and scripts. */
 #include "report/summary/touched.h"
-#include "base/text/escape.h"
 #include "base/text/json.h"
-#include "core/stacks/symbol.h"
 #include "report/cell.h"
+#include "report/text/stack_rows.h"
 
-#include <math.h>
-#include <string.h>
-
-enum { NAME_WIDTH = 44 };
 static const double least_share = 0.01;
 
 static double share_of(double part, double whole)
 {
 	return whole > 0 ? part / whole : 0;
-}
-
-/* "index.c:88", or the library of a function whose line is not known. */
-static void place_of(const struct stacks_function *f, const char *file, uint32_t line,
-		     struct bytes *out)
-{
-	if (file && line)
-		bytes_printf(out, "%s:%u", symbol_base(file), line);
-	else
-		bytes_puts(out, symbol_base(file ? file : f->module));
-}
-
-static void put_escaped(struct bytes *out, struct bytes *text)
-{
-	bytes_u8(text, 0);
-	if (!text->failed)
-		escape_terminal(out, (const char *)text->data);
-	out->failed |= text->failed;
-	bytes_free(text);
 }
 
 static void put_owner(struct bytes *out, const struct owner *o)
@@ -43,10 +19,10 @@ static void put_owner(struct bytes *out, const struct owner *o)
 	bytes_printf(&text, "%.60s", o->function->shown);
 	if (o->file || *o->function->module) {
 		bytes_puts(&text, " (");
-		place_of(o->function, o->file, o->line, &text);
+		rows_place(o->function, o->file, o->line, &text);
 		bytes_puts(&text, ")");
 	}
-	put_escaped(out, &text);
+	rows_escape(out, &text, false);
 }
 
 /* ---- in words ---- */
@@ -76,24 +52,6 @@ void touched_words(const struct touched_memory *t, unsigned most, struct bytes *
 
 /* ---- tables ---- */
 
-static void print_text(FILE *out, const char *text, int width)
-{
-	char cell[NAME_WIDTH * 4 + 1];
-
-	fprintf(out, "  %-*s", width, escape_terminal_into(cell, NAME_WIDTH + 1, text));
-}
-
-static void print_place(FILE *out, const struct stacks_function *f, const char *file, uint32_t line)
-{
-	struct bytes where = { 0 };
-
-	place_of(f, file, line, &where);
-	bytes_u8(&where, 0);
-	if (!where.failed)
-		print_text(out, (const char *)where.data, 0);
-	bytes_free(&where);
-}
-
 static void print_owners(const struct touched_memory *t, FILE *out, unsigned most)
 {
 	const struct owners *o = &t->owners;
@@ -111,20 +69,14 @@ static void print_owners(const struct touched_memory *t, FILE *out, unsigned mos
 			cell_share(share, share_of(row->resident[OWNERS_PEAK], whole)),
 			cell_text(bytes, UNIT_BYTES, row->resident[OWNERS_PEAK]),
 			cell_text(touched, UNIT_BYTES, row->touched));
-		print_text(out, row->function->shown, NAME_WIDTH);
-		print_place(out, row->function, row->file, row->line);
+		rows_print(out, row->function->shown, ROWS_NAME_WIDTH, false);
+		rows_print_place(out, row->function, row->file, row->line, true);
 		fputc('\n', out);
 	}
 	fprintf(out, "  %8s %10s %12s  %s\n",
 		cell_share(share, share_of(o->unseen[OWNERS_PEAK], whole)),
 		cell_text(bytes, UNIT_BYTES, o->unseen[OWNERS_PEAK]), "-", STACKS_UNSEEN);
-	if (o->n > most)
-		fprintf(out, "  and %u more\n", o->n - most);
-}
-
-static bool has_places(enum stacks_by by)
-{
-	return by == STACKS_BY_FUNCTION || by == STACKS_BY_LINE;
+	rows_print_more(out, o->n, most);
 }
 
 static const struct stacks *stacks_of(const struct touched_memory *t, enum stacks_by by)
@@ -139,14 +91,11 @@ static void print_row(const struct stacks *s, enum stacks_by by, const struct st
 
 	fprintf(out, "  %8s %10s %10s", cell_share(share, stacks_share(s, row->self)),
 		cell_text(self, UNIT_BYTES, row->self), cell_text(total, UNIT_BYTES, row->total));
-	print_text(out, by == STACKS_BY_MODULE ? symbol_base(row->name) : row->name,
-		   has_places(by) ? NAME_WIDTH : 0);
-	if (has_places(by))
-		print_place(out, &s->functions[row->function], row->file, row->line);
-	if (by == STACKS_BY_PROCESS && run_label(s->run, row->instance, "pid")) {
-		fputs("  pid", out);
-		print_text(out, run_label(s->run, row->instance, "pid"), 0);
-	}
+	rows_print_name(out, by, row, !rows_have_places(by));
+	if (rows_have_places(by))
+		rows_print_place(out, &s->functions[row->function], row->file, row->line, true);
+	if (by == STACKS_BY_PROCESS)
+		rows_print_pid(out, s, row);
 	fputc('\n', out);
 }
 
@@ -161,8 +110,7 @@ void touched_print_by(const struct touched_memory *t, enum stacks_by by, FILE *o
 		stacks_by_names[by], "share", "self", "total", stacks_by_names[by]);
 	for (uint32_t i = 0; i < rows->n && i < most; i++)
 		print_row(s, by, &rows->row[i], out);
-	if (rows->n > most)
-		fprintf(out, "  and %u more\n", rows->n - most);
+	rows_print_more(out, rows->n, most);
 }
 
 static void print_leak(const struct touched_memory *t, FILE *out)
@@ -187,21 +135,9 @@ static void print_leak(const struct touched_memory *t, FILE *out)
 	bytes_free(&name);
 }
 
-static void print_missing(const struct touched_memory *t, FILE *out)
+static bool say_missing(const void *of, unsigned i, struct bytes *sentence)
 {
-	struct bytes text = { 0 }, shown = { 0 };
-
-	for (unsigned i = 0; touched_say(t, i, &text); i++) {
-		bytes_u8(&text, 0);
-		if (!text.failed)
-			escape_terminal(&shown, (const char *)text.data);
-		if (shown.len && !shown.failed)
-			fprintf(out, "%.*s\n", (int)shown.len, (const char *)shown.data);
-		bytes_reset(&text);
-		bytes_reset(&shown);
-	}
-	bytes_free(&text);
-	bytes_free(&shown);
+	return touched_say(of, i, sentence);
 }
 
 void touched_print(const struct touched_memory *t, FILE *out, unsigned most)
@@ -220,33 +156,16 @@ void touched_print(const struct touched_memory *t, FILE *out, unsigned most)
 		print_leak(t, out);
 		fprintf(out, "\n%.0f samples of page faults.\n", t->samples);
 	}
-	print_missing(t, out);
+	rows_print_sentences(out, say_missing, t);
 }
 
 /* ---- as JSON ---- */
-
-static void put_line(struct json *j, const char *file, uint32_t line)
-{
-	json_put_text(j, "file", file);
-	json_key(j, "line");
-	if (line)
-		json_int(j, line);
-	else
-		json_null(j);
-}
-
-static void put_function(struct json *j, const struct stacks_function *f)
-{
-	json_put_text(j, "function", *f->name ? f->name : NULL);
-	json_put_text(j, "module", *f->module ? f->module : NULL);
-}
 
 static void put_owner_json(struct json *j, const struct owners *o, const struct owner *row)
 {
 	json_object(j);
 	json_put_text(j, "name", row->function->shown);
-	put_function(j, row->function);
-	put_line(j, row->file, row->line);
+	rows_json_place(j, row->function, row->file, row->line);
 	json_put_real(j, "peak_bytes", row->resident[OWNERS_PEAK]);
 	json_put_real(j, "peak_ratio",
 		      share_of(row->resident[OWNERS_PEAK], o->resident[OWNERS_PEAK]));
@@ -261,10 +180,8 @@ static void put_row(struct json *j, const struct stacks *s, enum stacks_by by,
 {
 	json_object(j);
 	json_put_text(j, "name", row->name);
-	if (has_places(by)) {
-		put_function(j, &s->functions[row->function]);
-		put_line(j, row->file, row->line);
-	}
+	if (rows_have_places(by))
+		rows_json_place(j, &s->functions[row->function], row->file, row->line);
 	if (by == STACKS_BY_PROCESS)
 		json_put_text(j, "pid", run_label(s->run, row->instance, "pid"));
 	if (by == STACKS_BY_RANK)

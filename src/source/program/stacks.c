@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { RESTARTS_MAX = 4, LOCK_KB = 516, LONG_HZ = 49 };
+enum { CRASHES_MAX = 4, LOCK_KB = 516, LONG_HZ = 49 };
 static const int64_t ASK_NS = NS_PER_S, ASK_IN_ROUNDS_NS = NS_PER_S / 4;
 static const double budget_of_a_core = 0.005;
 
@@ -59,156 +59,42 @@ struct stacks {
 	const struct source_env *env;
 	struct stacks_rings rings;
 	struct stacks_helper helper;
-	struct stacks_taken taken;
 	struct stacks_turns turns;
-	int32_t left_out[STACKS_LEFT_OUT_MAX]; /* for helpers to come */
-	uint32_t nleft_out, slot, restarts, blameless;
-	struct stacks_file refused[STACKS_REFUSED_MAX]; /* that helpers died of */
-	uint32_t nrefused;
-	int64_t asked_ns, missed;  /* missed: tasks that are not sampled, */
-	int64_t barred;            /* those of them that the helper was refused */
-	int64_t restless;          /* threads that get a CPU too often */
-	int64_t before[MONITORED]; /* of helpers that are gone */
-	bool waiting;              /* until a process has used CPU time enough to be sampled */
+	uint32_t slot;
+	int64_t asked_ns, missed; /* missed: tasks that are not sampled, */
+	int64_t barred;           /* those of them that the helper was refused */
+	int64_t restless;         /* threads that get a CPU too often */
+	bool waiting;             /* until a process has used CPU time enough to be sampled */
 	bool over;
 };
 
 /* ---- the helper ---- */
 
-static void take(struct stacks *k, struct sample *s)
+static void figures(const struct stacks_page *p, int64_t *own)
 {
-	if (k->helper.page)
-		stacks_take(&k->taken, k->helper.page, &k->env->job, s);
+	own[SAMPLES] = p->samples;
+	own[LOST] = p->lost;
+	own[CUT] = p->cut;
+	own[LOST_WAY] = p->lost_way;
+	own[UNSAMPLED] = p->rounds.unsampled;
+	own[UNSAMPLED_CPU] = p->rounds.unsampled_ns;
+	own[CPU] = p->cpu_ns;
 }
 
-static int64_t figure(const struct stacks *k, int which)
-{
-	const struct stacks_page *p = k->helper.page;
-	const int64_t own[MONITORED] = { [SAMPLES] = p ? p->samples : 0,
-					 [LOST] = p ? p->lost : 0,
-					 [CUT] = p ? p->cut : 0,
-					 [LOST_WAY] = p ? p->lost_way : 0,
-					 [UNSAMPLED] = p ? p->rounds.unsampled : 0,
-					 [UNSAMPLED_CPU] = p ? p->rounds.unsampled_ns : 0,
-					 [CPU] = p ? p->cpu_ns : 0 };
-	int64_t sum = k->before[which];
-
-	number_add(&sum, own[which] > 0 ? own[which] : 0);
-	return sum;
-}
-
-static void stop_helper(struct stacks *k, struct sample *s)
-{
-	const struct stacks_page *p = k->helper.page;
-	int64_t cpu_ns = p && p->cpu_ns > 0 ? p->cpu_ns : 0;
-
-	for (int i = 0; i < RESIDENT; i++)
-		k->before[i] = figure(k, i);
-	if (stacks_helper_stop(&k->helper))
-		number_add(&s->told_cpu_ns, cpu_ns);
-}
+static const struct stacks_use use = {
+	.key = { "stacks.note", "stacks.helper_restarts", "stacks.files_left_out",
+		 "stacks.left_out" },
+	.verb = "sampled",
+	.missing = "samples",
+	.crashes_max = CRASHES_MAX,
+	.nfigures = RESIDENT,
+	.figures = figures,
+};
 
 static void give_up(struct stacks *k, struct sample *s, const char *why)
 {
-	char text[200];
-
-	stop_helper(k, s);
-	stacks_rings_close(&k->rings);
+	stacks_helper_give_up(&k->helper, s, why);
 	k->over = true;
-	snprintf(text, sizeof text, "sampled until %.180s", why);
-	sample_meta_text(s, "stacks.note", text);
-}
-
-/* The names of the files, as many as there is room for. */
-static void say_refused(const struct stacks *k, struct sample *s)
-{
-	char text[400] = "";
-	size_t n = 0;
-
-	for (uint32_t i = 0; i < k->nrefused; i++) {
-		const char *slash = strrchr(k->refused[i].path, '/');
-		const char *name = slash ? slash + 1 : k->refused[i].path;
-
-		if (n + strlen(name) + 3 > sizeof text)
-			break;
-		n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", i ? ", " : "", name);
-	}
-	sample_meta_int(s, "stacks.files_left_out", k->nrefused);
-	sample_meta_text(s, "stacks.left_out", text);
-}
-
-/* The file of which the helper died is not read again. False: it did not say of which, or there are
- * too many. */
-static bool refuse(struct stacks *k, struct sample *s)
-{
-	struct stacks_file *f = &k->refused[k->nrefused];
-
-	if (!k->helper.page || !atomic_load(&k->helper.page->died) ||
-	    k->nrefused == STACKS_REFUSED_MAX)
-		return false;
-	*f = k->helper.page->died_of;
-	f->path[sizeof f->path - 1] = '\0';
-	k->nrefused++;
-	say_refused(k, s);
-	return true;
-}
-
-static void tell_left_out(struct stacks *k)
-{
-	struct stacks_page *p = k->helper.page;
-
-	if (!p)
-		return;
-	memcpy(p->left_out, k->left_out, sizeof p->left_out);
-	atomic_store_explicit(&p->nleft_out, k->nleft_out, memory_order_release);
-}
-
-static int start_helper(struct stacks *k, struct err *e)
-{
-	const struct stacks_before b = { .first = &k->taken.next,
-					 .refused = k->refused,
-					 .nrefused = k->nrefused,
-					 .turns = &k->turns };
-	int bad = stacks_helper_start(&k->helper, &k->rings, &b, e);
-
-	if (!bad)
-		tell_left_out(k);
-	return bad;
-}
-
-/* It was killed, or has crashed: what it had counted and not told is lost. Its successor goes on
- * with what is in the rings. */
-static void replace(struct stacks *k, struct sample *s)
-{
-	struct err e;
-
-	take(k, s);
-	k->blameless += !refuse(k, s);
-	stop_helper(k, s);
-	if (k->blameless > RESTARTS_MAX) {
-		give_up(k, s, "the helper sonde-unwind had crashed too often");
-		return;
-	}
-	sample_meta_int(s, "stacks.helper_restarts", ++k->restarts);
-	if (start_helper(k, &e))
-		give_up(k, s, e.text);
-}
-
-static void finish(struct stacks *k, struct sample *s)
-{
-	if (!stacks_take_last(&k->taken, &k->helper, &k->env->job, s))
-		sample_meta_text(s, "stacks.note",
-				 "the last samples are missing: the helper sonde-unwind did not "
-				 "answer");
-}
-
-static void put(struct stacks *k, struct sample *s)
-{
-	for (int i = 0; i < RESIDENT; i++)
-		if (k->turns.threads || (i != UNSAMPLED && i != UNSAMPLED_CPU))
-			sample_put(s, k->slot ? k->slot + (uint32_t)i : 0, figure(k, i));
-	if (k->helper.page && k->slot && k->helper.page->resident_bytes > 0)
-		sample_put(s, k->slot + RESIDENT, k->helper.page->resident_bytes);
 }
 
 static void say_missed(const struct stacks *k, struct sample *s)
@@ -295,7 +181,7 @@ static void begin_if_worth_it(struct stacks *k, struct sample *s)
 	if (s->last || !job->busy(job->tree, k->turns.after_ns, &one, 1))
 		return;
 	k->waiting = false;
-	if (start_helper(k, &e))
+	if (stacks_helper_start(&k->helper, &e))
 		give_up(k, s, e.text);
 	else
 		k->asked_ns = INT64_MIN / 2;
@@ -310,15 +196,12 @@ static int stacks_read(void *state, struct sample *s)
 		begin_if_worth_it(k, s);
 	if (k->waiting)
 		return 0;
-	if (!k->over && stacks_helper_died(&k->helper))
-		replace(k, s);
-	if (!k->over && s->last)
-		finish(k, s);
-	else if (!k->over)
-		take(k, s);
+	if (!k->over)
+		k->over = !stacks_helper_serve(&k->helper, stacks_helper_died(&k->helper), job, s);
 	if (s->last && k->turns.threads && k->helper.page)
 		take_refusals(k, s);
-	put(k, s);
+	stacks_helper_put(&k->helper, k->slot,
+			  k->turns.threads ? 0 : 1 << UNSAMPLED | 1 << UNSAMPLED_CPU, s);
 	if (k->over || s->last)
 		return 0;
 	if (!k->turns.threads && job->switches_often && job->switches_often(job->tree))
@@ -330,13 +213,6 @@ static int stacks_read(void *state, struct sample *s)
 
 /* ---- the job's tasks ---- */
 
-static void leave_out(struct stacks *k, pid_t launcher)
-{
-	if (k->nleft_out < STACKS_LEFT_OUT_MAX)
-		k->left_out[k->nleft_out++] = launcher;
-	tell_left_out(k);
-}
-
 static int stacks_joined(void *state, pid_t launcher, bool runs, struct sample *s)
 {
 	struct stacks *k = state;
@@ -346,7 +222,7 @@ static int stacks_joined(void *state, pid_t launcher, bool runs, struct sample *
 	if (k->over || k->turns.threads)
 		return 0;
 	if (launcher != k->env->roots[0]) {
-		leave_out(k, launcher);
+		stacks_helper_leave_out(&k->helper, launcher);
 		bad = stacks_tasks_add(&k->rings, k->env,
 				       (struct stacks_new){ .pids = &launcher, .n = 1 }, &k->missed,
 				       &e);
@@ -394,7 +270,7 @@ static int try_it(struct stacks *k, struct sample *s, struct err *e)
 
 	if (bad)
 		return err_set(e, bad, "perf events are not available: %s", strerror(-bad));
-	bad = start_helper(k, e);
+	bad = stacks_helper_start(&k->helper, e);
 	if (bad || !k->turns.threads)
 		return bad;
 	snprintf(text, sizeof text,
@@ -441,7 +317,7 @@ static int add_first(struct stacks *k, struct err *e)
 	if (k->turns.threads)
 		return 0;
 	if (env->launched)
-		leave_out(k, env->roots[0]);
+		stacks_helper_leave_out(&k->helper, env->roots[0]);
 	return env->followed ? 0
 			     : stacks_tasks_add(
 				       &k->rings, env,
@@ -470,7 +346,7 @@ static int open_all(struct stacks *k, struct sample *s, struct err *e)
 	k->waiting = k->turns.after_ns > 0;
 	if (k->waiting)
 		return helper_find("unwind", "libdw-dev", path, sizeof path, e);
-	bad = start_helper(k, e);
+	bad = stacks_helper_start(&k->helper, e);
 	if (!bad)
 		declare(k, s);
 	return bad;
@@ -499,8 +375,11 @@ static int stacks_open(void *state, const struct source_env *env, struct sample 
 		return err_set(e, -EOPNOTSUPP, "the files read are not this kernel's /proc");
 	k->env = env;
 	k->asked_ns = INT64_MIN / 2;
-	k->taken.no_paths = env->no_paths;
-	k->taken.next = (struct stacks_ids){ 1, 1, 1 };
+	k->helper = (struct stacks_helper){ .use = &use,
+					    .rings = &k->rings,
+					    .turns = &k->turns,
+					    .taken = { .next = { 1, 1, 1 },
+						       .no_paths = env->no_paths } };
 	bad = open_all(k, s, e);
 	if (bad)
 		stacks_close(k);

@@ -65,12 +65,11 @@ static void attr_of(struct perf_event_attr *a, const struct stacks_rings *r, boo
 	};
 	if (!r->faults_hz)
 		return;
-	/* By frequency, periods grow far beyond what they ought to be (seen on Linux 6.18). With a
-	 * period in each sample the kernel makes one of each fault, by its source; not tried. */
+	/* By frequency, periods grow far beyond what they ought to be (seen on Linux 6.18). */
 	a->sample_type = (a->sample_type | PERF_SAMPLE_ADDR) & ~(uint64_t)PERF_SAMPLE_PERIOD;
 	a->exclude_kernel = !r->in_kernel;
 	a->wakeup_watermark = 1;
-	a->sample_stack_user -= FAULTS_STEP_BYTES * r->step;
+	a->sample_stack_user = faults_stack_bytes(r->stack_bytes, r->step);
 	if (!samples)
 		return;
 	a->config = PERF_COUNT_SW_PAGE_FAULTS;

@@ -29,10 +29,12 @@ enum {
 	OUT_OF_THE_WAY = STACKS_RINGS + STACKS_RINGS_MAX
 }; /* above the descriptors that the helper gets */
 
+static const struct stacks_rings no_rings = { .n = 0 };
+
 /* Its descriptor, or -errno. */
-static int make_page(struct stacks_helper *h, const struct stacks_rings *r,
-		     const struct stacks_before *b)
+static int make_page(struct stacks_helper *h)
 {
+	const struct stacks_rings *r = h->rings ? h->rings : &no_rings;
 	int fd = unnamed_memory("sonde-unwind");
 	void *memory = MAP_FAILED;
 
@@ -54,27 +56,28 @@ static int make_page(struct stacks_helper *h, const struct stacks_rings *r,
 	h->page->ring_bytes = r->bytes;
 	h->page->stack_bytes = r->stack_bytes;
 	h->page->touches.hz = r->faults_hz;
-	h->page->module = b->first->module;
-	h->page->frame = b->first->frame;
-	h->page->node = b->first->node;
-	if (b->watch) {
-		h->page->watch.hz = b->watch->hz;
-		h->page->watch.share = b->watch->share;
-		h->page->watch.began_ns = b->watch->began_ns;
-		h->page->watch.nskip = b->watch->nskip;
-		memcpy(h->page->watch.skip, b->watch->skip, sizeof h->page->watch.skip);
+	h->page->module = h->taken.next.module;
+	h->page->frame = h->taken.next.frame;
+	h->page->node = h->taken.next.node;
+	if (h->watch) {
+		h->page->watch.hz = h->watch->hz;
+		h->page->watch.share = h->watch->share;
+		h->page->watch.began_ns = clock_mono_ns();
+		h->page->watch.nskip = h->watch->nskip;
+		memcpy(h->page->watch.skip, h->watch->skip, sizeof h->page->watch.skip);
 	}
-	if (b->turns) {
-		h->page->rounds.threads = b->turns->threads;
-		h->page->rounds.bytes = b->turns->bytes;
-		h->page->rounds.hz = b->turns->hz;
-		h->page->rounds.hz_of_node = b->turns->hz_of_node;
-		h->page->rounds.late = b->turns->after_ns > 0;
+	if (h->turns) {
+		h->page->rounds.threads = h->turns->threads;
+		h->page->rounds.bytes = h->turns->bytes;
+		h->page->rounds.hz = h->turns->hz;
+		h->page->rounds.hz_of_node = h->turns->hz_of_node;
+		h->page->rounds.late = h->turns->after_ns > 0;
 		h->page->rounds.began_ns = clock_mono_ns();
 	}
-	h->page->nrefused = b->nrefused;
-	if (b->nrefused)
-		memcpy(h->page->refused, b->refused, b->nrefused * sizeof *b->refused);
+	h->page->nrefused = h->nrefused;
+	memcpy(h->page->refused, h->refused, sizeof h->refused);
+	memcpy(h->page->left_out, h->left_out, sizeof h->left_out);
+	h->page->nleft_out = h->nleft_out;
 	return fd;
 }
 
@@ -101,23 +104,21 @@ static _Noreturn void become(const char *path, int socket, int memory, const str
 	_exit(127);
 }
 
-int stacks_helper_start(struct stacks_helper *h, const struct stacks_rings *r,
-			const struct stacks_before *b, struct err *e)
+int stacks_helper_start(struct stacks_helper *h, struct err *e)
 {
 	char path[PATH_MAX];
 	int pair[2], memory, bad = helper_find("unwind", "libdw-dev", path, sizeof path, e);
 
-	*h = (struct stacks_helper){ 0 };
 	if (bad)
 		return bad;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 		return err_set(e, -errno, "cannot make a socket: %s", strerror(errno));
-	memory = make_page(h, r, b);
+	memory = make_page(h);
 	h->socket = fcntl(pair[0], F_DUPFD_CLOEXEC, STACKS_SOCKET); /* 0 to 2 may be closed here */
 	close(pair[0]);
 	h->pid = memory < 0 || h->socket < 0 ? -1 : fork();
 	if (h->pid == 0)
-		become(path, pair[1], memory, r);
+		become(path, pair[1], memory, h->rings ? h->rings : &no_rings);
 	if (h->pid < 0)
 		bad = memory < 0 ? memory : -errno;
 	close(pair[1]);
@@ -165,7 +166,10 @@ bool stacks_helper_stop(struct stacks_helper *h)
 		ended = child_end(h->pid);
 	if (h->page)
 		munmap(h->page, sizeof *h->page);
-	*h = (struct stacks_helper){ 0 };
+	h->pid = 0;
+	h->socket = 0;
+	h->asked = 0;
+	h->page = NULL;
 	return ended;
 }
 

@@ -13,37 +13,10 @@
 
 #include <stdbool.h>
 
-struct stacks_helper {
-	pid_t pid;
-	int socket;
-	uint32_t asked;
-	struct stacks_page *page; /* NULL: not started */
-};
-
 /* Ids that the first new module, frame and node may have. */
 struct stacks_ids {
 	uint32_t module, frame, node;
 };
-
-/* What the helpers before it have left: ids that are taken, files that they died of. */
-struct stacks_before {
-	const struct stacks_ids *first;
-	const struct stacks_file *refused;
-	uint32_t nrefused;
-	/* How it watches waits, with what to leave alone; NULL: it takes samples. */
-	const struct stacks_watch *watch;
-	const struct stacks_turns *turns; /* NULL, or of no threads: the rings' samples are all */
-};
-
-/* 0, or -errno with a sentence. */
-int stacks_helper_start(struct stacks_helper *h, const struct stacks_rings *r,
-			const struct stacks_before *b, struct err *e);
-enum stacks_stage stacks_helper_stage(const struct stacks_helper *h);
-void stacks_helper_ask(struct stacks_helper *h, bool last);
-bool stacks_helper_answered(const struct stacks_helper *h);
-/* Has it ended by itself? It is reaped then. */
-bool stacks_helper_died(struct stacks_helper *h);
-bool stacks_helper_stop(struct stacks_helper *h); /* false: it was left behind */
 
 /*
  * The messages of the helper sonde-unwind as events of the recording. They are
@@ -61,6 +34,70 @@ struct stacks_taken {
 	struct event_item item[EVENT_ITEMS_MAX];
 };
 
+/* What a source has its helper for. */
+struct stacks_use {
+	struct {
+		const char *note, *restarts, *files_left_out, *left_out;
+	} key;               /* of its metadata */
+	const char *verb;    /* "sampled", until it was given up */
+	const char *missing; /* "samples", if the last question is not answered */
+	uint32_t crashes_max;
+	uint32_t nfigures; /* its counters; the helper's resident memory follows them */
+	/* Those of one helper. */
+	void (*figures)(const struct stacks_page *p, int64_t *own);
+};
+enum { STACKS_FIGURES_MAX = 16 };
+
+/* One after another. The first members say what each of them is to do. */
+struct stacks_helper {
+	const struct stacks_use *use;
+	struct stacks_rings
+		*rings; /* whose samples it takes; closed when it is given up; or NULL */
+	const struct stacks_watch *watch; /* how it watches waits, with what to leave alone */
+	const struct stacks_turns *turns; /* NULL, or of no threads: the rings' samples are all */
+	struct stacks_taken taken;        /* its messages so far */
+	/* The one that runs. */
+	pid_t pid;
+	int socket;
+	uint32_t asked;
+	struct stacks_page *page; /* NULL: not started */
+	/* What those before it have left. */
+	uint32_t restarts, blameless; /* blameless: for which no file was blamed */
+	struct stacks_file refused[STACKS_REFUSED_MAX];
+	uint32_t nrefused;
+	int32_t left_out[STACKS_LEFT_OUT_MAX]; /* processes whose own samples are not the job's */
+	uint32_t nleft_out;
+	int64_t before[STACKS_FIGURES_MAX];
+};
+
+/* 0, or -errno with a sentence. */
+int stacks_helper_start(struct stacks_helper *h, struct err *e);
+enum stacks_stage stacks_helper_stage(const struct stacks_helper *h);
+void stacks_helper_ask(struct stacks_helper *h, bool last);
+bool stacks_helper_answered(const struct stacks_helper *h);
+/* Has it ended by itself? It is reaped then. */
+bool stacks_helper_died(struct stacks_helper *h);
+bool stacks_helper_stop(struct stacks_helper *h); /* false: it was left behind */
+
+/*
+ * stacks_life.c: what every source does with its helper, whatever that is for. `job`: whose
+ * processes its messages are of.
+ */
+
+/* At each sample: takes what there is, at the last one all, and puts another helper in the place of
+ * one that is dead or is taken to be so. False: it was given up, as stacks_helper_give_up does. */
+bool stacks_helper_serve(struct stacks_helper *h, bool dead, const struct source_job *job,
+			 struct sample *s);
+/* Ends it for good, with the reason in the recording. */
+void stacks_helper_give_up(struct stacks_helper *h, struct sample *s, const char *why);
+/* The samples of this process itself are not the job's; for those to come, too. */
+void stacks_helper_leave_out(struct stacks_helper *h, pid_t pid);
+/* The figures of all helpers together, from this series on (0: it has none), and the memory of
+ * this one; without those whose bit is set in `without`. */
+void stacks_helper_put(const struct stacks_helper *h, uint32_t slot, uint32_t without,
+		       struct sample *s);
+
+/* The messages of one. */
 void stacks_take(struct stacks_taken *t, struct stacks_page *p, const struct source_job *job,
 		 struct sample *s);
 /* All there is, for which the job's end waits a moment. False: the helper did not answer. */

@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum {
-	RESTARTS_MAX = 4,
+	CRASHES_MAX = 4,
 	ASK_MS = 1000,
 	TUNE_MS = 200,
 	ROOTS_MAX = 256,
@@ -68,120 +68,44 @@ struct touches {
 	const struct source_env *env;
 	struct stacks_rings rings;
 	struct stacks_helper helper;
-	struct stacks_taken taken;
-	int32_t left_out[STACKS_LEFT_OUT_MAX]; /* for helpers to come */
-	uint32_t nleft_out, slot, restarts;
-	struct stacks_file refused[STACKS_REFUSED_MAX]; /* that helpers died of */
-	uint32_t nrefused;
+	uint32_t slot;
 	int64_t asked_ns, missed; /* missed: tasks that are not sampled */
 	pid_t root[ROOTS_MAX];    /* launchers */
 	pid_t pid[PIDS_MAX];      /* scratch */
 	size_t nroots;
 	uint32_t first_step;
 	int64_t tuned_ns, samples,
-		unseen;            /* when the rate was looked at last, and what there was */
-	int64_t before[MONITORED]; /* of helpers that are gone */
+		unseen; /* when the rate was looked at last, and what there was */
 	bool over;
 };
 
 /* ---- the helper ---- */
 
-static int64_t figure(const struct touches *k, int which)
+static void figures(const struct stacks_page *p, int64_t *own)
 {
-	const struct stacks_page *p = k->helper.page;
-	const int64_t own[RESIDENT] = { [SAMPLES] = p ? p->samples : 0,
-					[LOST] = p ? p->lost : 0,
-					[CUT] = p ? p->cut : 0,
-					[LOST_WAY] = p ? p->lost_way : 0,
-					[LOOKS] = p ? p->touches.looks : 0,
-					[REFUSED] = p ? p->touches.refused : 0,
-					[CPU] = p ? p->cpu_ns : 0 };
-	int64_t sum = k->before[which];
-
-	number_add(&sum, own[which] > 0 ? own[which] : 0);
-	return sum;
+	own[SAMPLES] = p->samples;
+	own[LOST] = p->lost;
+	own[CUT] = p->cut;
+	own[LOST_WAY] = p->lost_way;
+	own[LOOKS] = p->touches.looks;
+	own[REFUSED] = p->touches.refused;
+	own[CPU] = p->cpu_ns;
 }
 
-static void stop_helper(struct touches *k, struct sample *s)
-{
-	int64_t cpu_ns = k->helper.page ? k->helper.page->cpu_ns : 0;
-
-	for (int i = 0; i < RESIDENT; i++)
-		k->before[i] = figure(k, i);
-	if (stacks_helper_stop(&k->helper) && cpu_ns > 0)
-		number_add(&s->told_cpu_ns, cpu_ns);
-}
+static const struct stacks_use use = {
+	.key = { "touches.note", "touches.helper_restarts", "touches.files_left_out",
+		 "touches.left_out" },
+	.verb = "sampled",
+	.missing = "samples",
+	.crashes_max = CRASHES_MAX,
+	.nfigures = RESIDENT,
+	.figures = figures,
+};
 
 static void give_up(struct touches *k, struct sample *s, const char *why)
 {
-	char text[200];
-
-	stop_helper(k, s);
-	stacks_rings_close(&k->rings);
+	stacks_helper_give_up(&k->helper, s, why);
 	k->over = true;
-	snprintf(text, sizeof text, "sampled until %.180s", why);
-	sample_meta_text(s, "touches.note", text);
-}
-
-static void tell_left_out(struct touches *k)
-{
-	struct stacks_page *p = k->helper.page;
-
-	if (!p)
-		return;
-	memcpy(p->left_out, k->left_out, sizeof p->left_out);
-	atomic_store_explicit(&p->nleft_out, k->nleft_out, memory_order_release);
-}
-
-static int start_helper(struct touches *k, struct err *e)
-{
-	const struct stacks_before b = { .first = &k->taken.next,
-					 .refused = k->refused,
-					 .nrefused = k->nrefused };
-	int bad = stacks_helper_start(&k->helper, &k->rings, &b, e);
-
-	if (!bad)
-		tell_left_out(k);
-	return bad;
-}
-
-static void take(struct touches *k, struct sample *s)
-{
-	if (k->helper.page)
-		stacks_take(&k->taken, k->helper.page, &k->env->job, s);
-}
-
-/* The file of which it died is not read again. What it knew of resident pages is lost. */
-static void replace(struct touches *k, struct sample *s)
-{
-	struct stacks_page *p = k->helper.page;
-	struct err e = { "the helper sonde-unwind had crashed too often" };
-
-	take(k, s);
-	if (p && atomic_load(&p->died) && k->nrefused < STACKS_REFUSED_MAX) {
-		k->refused[k->nrefused] = p->died_of;
-		k->refused[k->nrefused++].path[STACKS_PATH_MAX - 1] = '\0';
-	}
-	stop_helper(k, s);
-	sample_meta_int(s, "touches.helper_restarts", ++k->restarts);
-	if (k->restarts > RESTARTS_MAX || start_helper(k, &e))
-		give_up(k, s, e.text);
-}
-
-static void finish(struct touches *k, struct sample *s)
-{
-	if (!stacks_take_last(&k->taken, &k->helper, &k->env->job, s))
-		sample_meta_text(s, "touches.note",
-				 "the last samples are missing: the helper sonde-unwind did not "
-				 "answer");
-}
-
-static void put(struct touches *k, struct sample *s)
-{
-	for (int i = 0; i < RESIDENT; i++)
-		sample_put(s, k->slot ? k->slot + (uint32_t)i : 0, figure(k, i));
-	if (k->helper.page && k->slot && k->helper.page->resident_bytes > 0)
-		sample_put(s, k->slot + RESIDENT, k->helper.page->resident_bytes);
 }
 
 static void say_missed(const struct touches *k, struct sample *s)
@@ -200,13 +124,6 @@ static int add(struct touches *k, const pid_t *pids, size_t n, struct err *e)
 				&k->missed, e);
 }
 
-static void leave_out(struct touches *k, pid_t launcher)
-{
-	if (k->nleft_out < STACKS_LEFT_OUT_MAX)
-		k->left_out[k->nleft_out++] = launcher;
-	tell_left_out(k);
-}
-
 static int touches_joined(void *state, pid_t launcher, bool runs, struct sample *s)
 {
 	struct touches *k = state;
@@ -216,7 +133,7 @@ static int touches_joined(void *state, pid_t launcher, bool runs, struct sample 
 	if (k->over)
 		return 0;
 	if (launcher != k->env->roots[0]) {
-		leave_out(k, launcher);
+		stacks_helper_leave_out(&k->helper, launcher);
 		bad = add(k, &launcher, 1, &e);
 	}
 	number_add(&k->missed, bad || runs);
@@ -281,6 +198,7 @@ static void tune(struct touches *k, int64_t now_ns)
 
 	if (!p || span_ns < TUNE_MS * NS_PER_MS)
 		return;
+	number_add(&samples, p->lost);
 	hz = (double)(samples - k->samples) * 1e9 / (double)span_ns;
 	unseen = p->touches.unseen_bytes;
 	step = step_for(k, hz, unseen, p->touches.resident_bytes);
@@ -297,13 +215,9 @@ static int touches_read(void *state, struct sample *s)
 	struct touches *k = state;
 	const struct source_job *job = &k->env->job;
 
-	if (!k->over && stacks_helper_died(&k->helper))
-		replace(k, s);
-	if (!k->over && s->last)
-		finish(k, s);
-	else if (!k->over)
-		take(k, s);
-	put(k, s);
+	if (!k->over)
+		k->over = !stacks_helper_serve(&k->helper, stacks_helper_died(&k->helper), job, s);
+	stacks_helper_put(&k->helper, k->slot, 0, s);
 	if (k->over || s->last)
 		return 0;
 	tune(k, s->mono_ns);
@@ -332,14 +246,14 @@ static int begin(struct touches *k, struct err *e)
 	int bad = 0;
 
 	if (env->launched)
-		leave_out(k, env->roots[0]);
+		stacks_helper_leave_out(&k->helper, env->roots[0]);
 	if (!env->nroots && !env->followed)
 		bad = stacks_rings_add(&k->rings, 0); /* nothing is sampled: it is only tried */
 	else if (!env->followed)
 		bad = add(k, env->roots, env->nroots, e);
 	if (bad)
 		return bad;
-	return start_helper(k, e);
+	return stacks_helper_start(&k->helper, e);
 }
 
 static void declare(struct touches *k, struct sample *s)
@@ -360,8 +274,10 @@ static int touches_open(void *state, const struct source_env *env, struct sample
 		return err_set(e, -EOPNOTSUPP, "the files read are not this kernel's /proc");
 	k->env = env;
 	k->asked_ns = INT64_MIN / 2;
-	k->taken.no_paths = env->no_paths;
-	k->taken.next = (struct stacks_ids){ first_id, first_id, first_id };
+	k->helper = (struct stacks_helper){ .use = &use,
+					    .rings = &k->rings,
+					    .taken = { .next = { first_id, first_id, first_id },
+						       .no_paths = env->no_paths } };
 	bad = stacks_rings_open_faults(&k->rings, env->memory_hz ? env->memory_hz : FAULTS_HZ, e);
 	k->first_step = k->rings.step;
 	if (!bad)

@@ -13,7 +13,7 @@ enum {
 	FIRST_ID = 1 << 30, /* ids below are those of samples (source/program/stacks.c) */
 	HZ = 10,
 	SHARE = 5000, /* of a core, in millionths */
-	RESTARTS_MAX = 8,
+	CRASHES_MAX = 8,
 	SILENT_S = 10,
 };
 static const int64_t ASK_NS = NS_PER_S;
@@ -52,75 +52,42 @@ _Static_assert(sizeof metrics / sizeof metrics[0] == MONITORED, "a row for every
 struct waits {
 	const struct source_env *env;
 	struct stacks_helper helper;
-	struct stacks_taken taken;
 	struct stacks_watch watch; /* for helpers to come */
-	uint32_t slot, restarts;
+	uint32_t slot;
 	int64_t asked_ns;
-	int64_t cpu_ns, busy_ns;   /* of the helper when it did something last, and when that was */
-	int64_t before[MONITORED]; /* of helpers that are gone */
+	int64_t cpu_ns, busy_ns; /* of the helper when it did something last, and when that was */
 	bool over;
 };
 
 /* ---- the helper ---- */
 
-static int64_t figure(const struct waits *k, int which)
+static void figures(const struct stacks_page *p, int64_t *own)
 {
-	const struct stacks_page *p = k->helper.page;
-	const int64_t own[RESIDENT] = { [LOOKS] = p ? p->watch.looks : 0,
-					[MOVED] = p ? p->watch.moved : 0,
-					[REFUSED] = p ? p->watch.refused : 0,
-					[TORN] = p ? p->watch.torn : 0,
-					[CPU] = p ? p->cpu_ns : 0 };
-	int64_t sum = k->before[which];
-
-	number_add(&sum, own[which] > 0 ? own[which] : 0);
-	return sum;
+	own[LOOKS] = p->watch.looks;
+	own[MOVED] = p->watch.moved;
+	own[REFUSED] = p->watch.refused;
+	own[TORN] = p->watch.torn;
+	own[CPU] = p->cpu_ns;
 }
 
-static void stop(struct waits *k, struct sample *s)
-{
-	int64_t cpu_ns = k->helper.page ? k->helper.page->cpu_ns : 0;
-
-	for (int i = 0; i < RESIDENT; i++)
-		k->before[i] = figure(k, i);
-	if (stacks_helper_stop(&k->helper) && cpu_ns > 0)
-		number_add(&s->told_cpu_ns, cpu_ns);
-}
-
-static int start_helper(struct waits *k, struct err *e)
-{
-	const struct stacks_before b = { .first = &k->taken.next, .watch = &k->watch };
-	const struct stacks_rings none = { .n = 0 };
-
-	k->busy_ns = k->watch.began_ns = clock_mono_ns();
-	k->cpu_ns = 0;
-	return stacks_helper_start(&k->helper, &none, &b, e);
-}
-
-static void take(struct waits *k, struct sample *s)
-{
-	if (k->helper.page)
-		stacks_take(&k->taken, k->helper.page, &k->env->job, s);
-}
+static const struct stacks_use use = {
+	.key = { "waits.note", "waits.helper_restarts", "waits.files_left_out", "waits.left_out" },
+	.verb = "watched",
+	.missing = "waits",
+	.crashes_max = CRASHES_MAX,
+	.nfigures = RESIDENT,
+	.figures = figures,
+};
 
 /* The thread at which it stayed is not looked at again. What had not been put is lost. */
-static void replace(struct waits *k, struct sample *s)
+static void skip_thread(struct waits *k)
 {
 	int32_t at = k->helper.page ? atomic_load(&k->helper.page->watch.at) : 0;
-	struct err e = { "the helper sonde-unwind had crashed too often" };
-	char text[sizeof e.text + 32];
 
-	take(k, s);
 	if (at > 0 && k->watch.nskip < WATCH_SKIPPED_MAX)
 		k->watch.skip[k->watch.nskip++] = at;
-	stop(k, s);
-	sample_meta_int(s, "waits.helper_restarts", ++k->restarts);
-	if (k->restarts <= RESTARTS_MAX && !start_helper(k, &e))
-		return;
-	stacks_helper_stop(&k->helper);
-	k->over = true;
-	snprintf(text, sizeof text, "watched until %s", e.text);
-	sample_meta_text(s, "waits.note", text);
+	k->busy_ns = clock_mono_ns();
+	k->cpu_ns = 0;
 }
 
 /* It neither answers nor works, as where a file system does not answer. */
@@ -145,33 +112,16 @@ static void ask(struct waits *k)
 	stacks_helper_ask(&k->helper, false);
 }
 
-static void finish(struct waits *k, struct sample *s)
-{
-	if (!stacks_take_last(&k->taken, &k->helper, &k->env->job, s))
-		sample_meta_text(s, "waits.note",
-				 "the last waits are missing: the helper sonde-unwind did not "
-				 "answer");
-}
-
-static void put(struct waits *k, struct sample *s)
-{
-	for (int i = 0; i < RESIDENT; i++)
-		sample_put(s, k->slot ? k->slot + (uint32_t)i : 0, figure(k, i));
-	if (k->helper.page && k->slot && k->helper.page->resident_bytes > 0)
-		sample_put(s, k->slot + RESIDENT, k->helper.page->resident_bytes);
-}
-
 static int waits_read(void *state, struct sample *s)
 {
 	struct waits *k = state;
+	bool dead = !k->over && (stacks_helper_died(&k->helper) || is_silent(k));
 
-	if (!k->over && (stacks_helper_died(&k->helper) || is_silent(k)))
-		replace(k, s);
-	if (!k->over && s->last)
-		finish(k, s);
-	else if (!k->over)
-		take(k, s);
-	put(k, s);
+	if (dead)
+		skip_thread(k);
+	if (!k->over)
+		k->over = !stacks_helper_serve(&k->helper, dead, &k->env->job, s);
+	stacks_helper_put(&k->helper, k->slot, 0, s);
 	if (k->over || s->last || s->mono_ns - k->asked_ns < ASK_NS - ASK_NS / 20)
 		return 0;
 	ask(k);
@@ -213,12 +163,15 @@ static int waits_open(void *state, const struct source_env *env, struct sample *
 		return bad;
 	k->env = env;
 	k->asked_ns = INT64_MIN / 2;
-	k->taken.no_paths = env->no_paths;
-	k->taken.mask = env->mask;
-	k->taken.next = (struct stacks_ids){ FIRST_ID, FIRST_ID, FIRST_ID };
+	k->helper = (struct stacks_helper){ .use = &use,
+					    .watch = &k->watch,
+					    .taken = { .next = { FIRST_ID, FIRST_ID, FIRST_ID },
+						       .no_paths = env->no_paths,
+						       .mask = env->mask } };
 	k->watch.hz = (uint32_t)(env->waits_hz ? env->waits_hz : HZ);
 	k->watch.share = SHARE;
-	bad = start_helper(k, e);
+	k->busy_ns = clock_mono_ns();
+	bad = stacks_helper_start(&k->helper, e);
 	if (bad)
 		return bad;
 	if (!env->nroots && !env->followed) {

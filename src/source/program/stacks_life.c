@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stacks_life.c - one helper sonde-unwind after another, for every source that has them. */
+#include "base/text/number.h"
+#include "source/program/stacks_helper.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int64_t figure(const struct stacks_helper *h, uint32_t i)
+{
+	int64_t own[STACKS_FIGURES_MAX] = { 0 }, sum = h->before[i];
+
+	if (h->page)
+		h->use->figures(h->page, own);
+	number_add(&sum, own[i] > 0 ? own[i] : 0);
+	return sum;
+}
+
+void stacks_helper_put(const struct stacks_helper *h, uint32_t slot, uint32_t without,
+		       struct sample *s)
+{
+	for (uint32_t i = 0; i < h->use->nfigures; i++)
+		if (!(without >> i & 1))
+			sample_put(s, slot ? slot + i : 0, figure(h, i));
+	if (h->page && slot && h->page->resident_bytes > 0)
+		sample_put(s, slot + h->use->nfigures, h->page->resident_bytes);
+}
+
+static void end(struct stacks_helper *h, struct sample *s)
+{
+	int64_t cpu_ns = h->page && h->page->cpu_ns > 0 ? h->page->cpu_ns : 0;
+	int64_t figures[STACKS_FIGURES_MAX];
+
+	for (uint32_t i = 0; i < h->use->nfigures; i++)
+		figures[i] = figure(h, i);
+	memcpy(h->before, figures, h->use->nfigures * sizeof *figures);
+	if (stacks_helper_stop(h))
+		number_add(&s->told_cpu_ns, cpu_ns);
+}
+
+void stacks_helper_give_up(struct stacks_helper *h, struct sample *s, const char *why)
+{
+	char text[200];
+
+	end(h, s);
+	if (h->rings)
+		stacks_rings_close(h->rings);
+	snprintf(text, sizeof text, "%s until %.180s", h->use->verb, why);
+	sample_meta_text(s, h->use->key.note, text);
+}
+
+void stacks_helper_leave_out(struct stacks_helper *h, pid_t pid)
+{
+	struct stacks_page *p = h->page;
+
+	if (h->nleft_out == STACKS_LEFT_OUT_MAX)
+		return;
+	h->left_out[h->nleft_out++] = pid;
+	if (!p)
+		return;
+	p->left_out[h->nleft_out - 1] = pid;
+	atomic_store_explicit(&p->nleft_out, h->nleft_out, memory_order_release);
+}
+
+/* ---- another one ---- */
+
+/* The names of the files, as many as there is room for. */
+static void say_refused(const struct stacks_helper *h, struct sample *s)
+{
+	char text[400] = "";
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < h->nrefused; i++) {
+		const char *slash = strrchr(h->refused[i].path, '/');
+		const char *name = slash ? slash + 1 : h->refused[i].path;
+
+		if (n + strlen(name) + 3 > sizeof text)
+			break;
+		n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", i ? ", " : "", name);
+	}
+	sample_meta_int(s, h->use->key.files_left_out, h->nrefused);
+	sample_meta_text(s, h->use->key.left_out, text);
+}
+
+/* The file of which it died is not read again. False: it did not say of which, or there are too
+ * many. */
+static bool refuse(struct stacks_helper *h, struct sample *s)
+{
+	struct stacks_file *f = &h->refused[h->nrefused];
+
+	if (!h->page || !atomic_load(&h->page->died) || h->nrefused == STACKS_REFUSED_MAX)
+		return false;
+	*f = h->page->died_of;
+	f->path[sizeof f->path - 1] = '\0';
+	h->nrefused++;
+	say_refused(h, s);
+	return true;
+}
+
+static void take(struct stacks_helper *h, const struct source_job *job, struct sample *s)
+{
+	if (h->page)
+		stacks_take(&h->taken, h->page, job, s);
+}
+
+/* It was killed, hangs, or has crashed: what it had counted and not told is lost. Its successor
+ * goes on with what is in the rings. */
+static bool replace(struct stacks_helper *h, const struct source_job *job, struct sample *s)
+{
+	struct err e = { "the helper sonde-unwind had crashed too often" };
+
+	take(h, job, s);
+	h->blameless += !refuse(h, s);
+	end(h, s);
+	if (h->blameless <= h->use->crashes_max) {
+		sample_meta_int(s, h->use->key.restarts, ++h->restarts);
+		if (!stacks_helper_start(h, &e))
+			return true;
+	}
+	stacks_helper_give_up(h, s, e.text);
+	return false;
+}
+
+static void finish(struct stacks_helper *h, const struct source_job *job, struct sample *s)
+{
+	char text[96];
+
+	if (stacks_take_last(&h->taken, h, job, s))
+		return;
+	snprintf(text, sizeof text,
+		 "the last %s are missing: the helper sonde-unwind did not answer",
+		 h->use->missing);
+	sample_meta_text(s, h->use->key.note, text);
+}
+
+bool stacks_helper_serve(struct stacks_helper *h, bool dead, const struct source_job *job,
+			 struct sample *s)
+{
+	if (dead && !replace(h, job, s))
+		return false;
+	if (s->last)
+		finish(h, job, s);
+	else
+		take(h, job, s);
+	return true;
+}
