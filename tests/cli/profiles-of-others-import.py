@@ -84,6 +84,9 @@ header = "# event : name = cycles:u, { sample_period, sample_freq } = 200, freq 
 said = script(put("freq.txt", header + odd), code=1)
 assert "5.000 ms" in said and "frequency in the file" in said, said
 assert list(folded().values()) == [505000]
+two = sample("1.0", event="cpu-clock", frames=("leaf", "left")) + sample("1.1", event="cpu-clock", frames=("leaf", "right"))
+script(put("two.txt", two.replace(" 1000 ", " 2000000 ")))
+assert folded() == {"my prog;left;leaf": 2000, "my prog;right;leaf": 2000}, folded()
 assert "holds no sample" in script(put("empty.txt", "nothing\n"), code=1)
 assert "holds no samples of pprof's" in pprof(put("empty.pb", "nothing"), code=1)
 
