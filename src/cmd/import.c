@@ -193,6 +193,8 @@ static const struct example examples[] = {
 						       "recorded" },
 	{ "import darshan job.dxt.txt --into sonde_1234", "each read and write that Darshan "
 							  "traced" },
+	{ "import pprof cpu.pb.gz", "a CPU profile of a Go program; then show --code" },
+	{ "import perf-script app.perf.txt", "from perf script; then show --code" },
 	{ "import amun inspections", "Amun's trials, into the store" },
 	{ "import pytest-benchmark results.json", "its benchmarks, into the store" },
 };
@@ -312,7 +314,7 @@ static int import_run(struct importing *x, const char *path)
 
 static void say_usage(void)
 {
-	char known[256] = "";
+	char known[512] = "";
 	size_t n = 0;
 
 	for (size_t i = 0; i < nimporters && n < sizeof known; i++)
@@ -489,6 +491,12 @@ const struct command command_import = {
 		"darshan FILE: the output of darshan-dxt-parser (each read and write) or of "
 		"darshan-parser (when each file was first and last opened, read, written and "
 		"closed).\n\n"
+		"pprof FILE: a profile of CPU time in pprof's format, as Go and `sonde export --to "
+		"pprof` write it: stacks for show --code and export.\n\n"
+		"perf-script FILE: the text of `perf script`: the samples of its first event become "
+		"stacks of CPU time, for show --code and export. A sample of a clock is as long as "
+		"its period, of another event as the file's frequency or the samples' distance "
+		"says.\n\n"
 		"amun PATH: trials for `sonde bench list`, not a recording: the directory of an "
 		"inspection (build/specification, results/N/result), a directory of several, or a "
 		"document: a result, whole inspections of Amun or thoth-storages, or a report of "

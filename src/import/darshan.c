@@ -7,7 +7,7 @@
 #include "base/text/number.h"
 #include "import/importer.h"
 #include "import/lanes.h"
-#include "import/packed.h"
+#include "import/lines.h"
 #include "recording/format.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE_MOST = 16384, AHEAD = 65536, FILE_NAME = 900, FIELDS_MOST = 12 };
+enum { FILE_NAME = 900, FIELDS_MOST = 12 };
 
 /* What one record of a file says of one operation. */
 enum { OPEN, READ, WRITE, CLOSE, OPERATIONS };
@@ -37,8 +37,7 @@ struct darshan {
 	struct lanes lanes;
 	char statement[64];
 	bool writes; /* the second reading */
-	bool read_failed;
-	uint64_t spans, bad, backwards, others, cut;
+	uint64_t spans, bad, backwards, others;
 
 	/* The hosts that DXT names. */
 	char host[256];
@@ -52,48 +51,8 @@ struct darshan {
 		struct operation of[OPERATIONS];
 	} record;
 
-	char text[LINE_MOST + 1];
-	uint8_t ahead[AHEAD];
-	size_t at, end;
+	struct lines lines;
 };
-
-/* ---- lines ---- */
-
-/* The next one, without its end, into d->text; a longer one is cut. False: there is none. */
-static bool next_line(struct darshan *d)
-{
-	size_t n = 0;
-	bool any = false;
-
-	for (;;) {
-		const uint8_t *from, *to;
-		size_t take, room = LINE_MOST - n;
-
-		if (d->at == d->end) {
-			ssize_t got = packed_read(&d->file, d->ahead, sizeof d->ahead);
-
-			d->read_failed |= got < 0;
-			d->at = 0;
-			d->end = got > 0 ? (size_t)got : 0;
-		}
-		if (d->at == d->end)
-			break;
-		any = true;
-		from = d->ahead + d->at;
-		to = memchr(from, '\n', d->end - d->at);
-		take = to ? (size_t)(to - from) : d->end - d->at;
-		d->cut += take > room;
-		memcpy(d->text + n, from, take < room ? take : room);
-		n += take < room ? take : room;
-		d->at += take + (to != NULL);
-		if (to)
-			break;
-	}
-	while (n && d->text[n - 1] == '\r')
-		n--;
-	d->text[n] = '\0';
-	return any;
-}
 
 static unsigned split(char *text, const char *between, char *field[FIELDS_MOST])
 {
@@ -289,7 +248,7 @@ static void take_counter(struct darshan *d, const char *counter, const char *val
 static int take_counters(struct darshan *d)
 {
 	char *field[FIELDS_MOST];
-	unsigned n = split(d->text, "\t", field);
+	unsigned n = split(d->lines.text, "\t", field);
 	int rc = 0;
 
 	if (n < 6 || isnan(decimal_of(field[1]))) {
@@ -323,7 +282,7 @@ static bool is_of_the_node(const struct darshan *d)
 static int take_segment(struct darshan *d)
 {
 	char *field[FIELDS_MOST], name[FILE_NAME + 16], detail[120];
-	unsigned n = split(d->text, " \t", field);
+	unsigned n = split(d->lines.text, " \t", field);
 	struct darshan_span s = { .name = name, .detail = detail };
 
 	if (n < 8 || isnan(decimal_of(field[1])) || !seconds(field[6], &s.begin_s) ||
@@ -370,29 +329,28 @@ static void take_comment(struct darshan *d)
 	static const char start[] = "# start_time: ", file[] = "file_name: ", host[] = "hostname: ";
 	const char *found;
 
-	if (!strncmp(d->text, start, sizeof start - 1))
-		take_start(d, d->text + sizeof start - 1);
-	if (strncmp(d->text, "# DXT, ", 7) != 0)
+	if (!strncmp(d->lines.text, start, sizeof start - 1))
+		take_start(d, d->lines.text + sizeof start - 1);
+	if (strncmp(d->lines.text, "# DXT, ", 7) != 0)
 		return;
-	found = strstr(d->text, file);
+	found = strstr(d->lines.text, file);
 	if (found) {
 		snprintf(d->path, sizeof d->path, "%s", found + sizeof file - 1);
 		*d->path_host = '\0';
 	}
-	found = strstr(d->text, host);
+	found = strstr(d->lines.text, host);
 	if (found)
 		take_host(d, found + sizeof host - 1);
 }
 
 static int read_text(struct darshan *d)
 {
-	int rc = packed_rewind(&d->file, d->e);
+	int rc = lines_begin(&d->lines, &d->file, d->e);
 
-	d->at = d->end = 0;
-	d->spans = d->bad = d->backwards = d->others = d->cut = 0;
+	d->spans = d->bad = d->backwards = d->others = 0;
 	*d->path = *d->path_host = '\0';
-	while (!rc && next_line(d)) {
-		const char *first = d->text + strspn(d->text, " \t");
+	while (!rc && lines_next(&d->lines, &d->file)) {
+		const char *first = d->lines.text + strspn(d->lines.text, " \t");
 
 		if (*first == '#')
 			take_comment(d);
@@ -417,13 +375,13 @@ static void tell(struct darshan *d)
 		{ d->backwards, "spans that end before they begin" },
 	}, noted[] = {
 		{ d->others, "spans of other ranks or nodes, which are skipped" },
-		{ d->cut, "lines that were cut" },
+		{ d->lines.cut, "lines that were cut" },
 		{ d->lanes.crossing, "spans that may cross others of their row" },
 		{ d->line.details_left, "spans whose offset and size are not kept" },
 		{ d->line.tracks_left, "spans without a track of their own" },
 	};
 
-	if (d->read_failed)
+	if (d->lines.failed)
 		store_leave_out(s, "%s; what comes before is kept", d->file.e.text);
 	for (size_t i = 0; i < sizeof left / sizeof left[0]; i++)
 		if (left[i].n)
@@ -466,7 +424,7 @@ static int find_times(struct darshan *d)
 		d->e, -ENODATA,
 		"%.200s holds no time of a file that was opened, read or written; give the "
 		"output of darshan-dxt-parser, or of darshan-parser, not the log itself%s%.200s",
-		d->x->path, d->read_failed ? ": " : "", d->file.e.text);
+		d->x->path, d->lines.failed ? ": " : "", d->file.e.text);
 }
 
 static int import_darshan(const struct import *x, struct err *e)

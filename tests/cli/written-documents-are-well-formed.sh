@@ -51,6 +51,6 @@ equal "what can be imported" lightgbm-perf "$(offers import li)"
 equal "not what can be imported, but a file" file "$(offers import perfmon fil)"
 for shell in sonde.bash _sonde sonde.fish; do
 	contains completions/$shell "csv json openmetrics parquet feather orc pickle sqlite hdf5 perfmon scanner"
-	contains completions/$shell "perfmon lightgbm-perf benchmon scanner cascade chrome-trace nsys otlp darshan amun"
+	contains completions/$shell "perfmon lightgbm-perf benchmon scanner cascade chrome-trace nsys otlp darshan pprof perf-script amun"
 done
 offers help sh | grep -qx show || fail "help offers no commands"

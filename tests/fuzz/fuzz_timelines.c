@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as a timeline of another tool, plain or compressed: taken or refused with a sentence,
- * and what was taken is a recording that can be read. The first byte says whether it goes beside
- * another one, and which format it is. */
+/* Any bytes as a timeline or profile of another tool, plain or compressed: taken or refused with a
+ * sentence, and what was taken is a recording that can be read. The first byte says whether it goes
+ * beside another one, and which format it is. */
 #include "import/importer.h"
 #include "recording/join.h"
 
@@ -14,7 +14,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char *const formats[] = { "chrome-trace", "otlp", "darshan", "nsys" };
+static const char *const formats[] = { "chrome-trace", "otlp",        "darshan", "nsys",
+				       "pprof",        "perf-script", "pprof",   "perf-script" };
 static char directory[64], written[300];
 
 static void wrote(void *ctx, const char *name)
@@ -23,6 +24,23 @@ static void wrote(void *ctx, const char *name)
 	if (*written || strlen(name) >= sizeof written)
 		abort();
 	snprintf(written, sizeof written, "%s", name);
+}
+
+static void check_samples(struct run *r)
+{
+	struct run_samples x;
+	struct err e = { "" };
+	int rc = r->next_samples ? r->rewind_samples(r) : 0;
+
+	while (!rc && r->next_samples && (rc = r->next_samples(r, &x, &e)) > 0) {
+		rc = 0;
+		for (uint32_t i = 0; i < x.n; i++)
+			if (x.unit <= 0 || x.items[i].node >= r->nstacks || !x.items[i].weight)
+				abort();
+	}
+	for (uint32_t i = 1; i < r->nstacks; i++)
+		if (r->stacks[i].parent >= i || r->stacks[i].frame >= r->nframes)
+			abort();
 }
 
 static void check_recording(int dir)
@@ -44,6 +62,7 @@ static void check_recording(int dir)
 			if (s[n].end_ns < s[n].begin_ns || strlen(s[n].name) > 1000)
 				abort();
 	}
+	check_samples(r);
 	run_close(r);
 	snprintf(tail, sizeof tail, "%.*s.tail", (int)strlen(written) - 6, written);
 	unlinkat(dir, tail, 0);
@@ -82,7 +101,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 						 .align_utc = INT64_C(1699999000000000500),
 						 .of = "node-h.sonde",
 						 .align = data[0] & 2 ? "a" : NULL };
-	rc = importer_find(formats[size ? data[0] >> 2 & 3 : 0])->run(&x, &e);
+	rc = importer_find(formats[size ? data[0] >> 2 & 7 : 0])->run(&x, &e);
 	if (rc ? !e.text[0] || *written : !*written)
 		abort();
 	if (!rc)
