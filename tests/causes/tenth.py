@@ -100,9 +100,9 @@ TENTH = [
           draw={"s": (10, 12)}, **MPI2, wrong=NO_DISK + NO_MEMORY, truth="All the time goes to MPI_Allreduce of 8 bytes.", falsely="storage, memory, serial"),
 
     # Storage and small work.
-    Tenth("ledger-on-disk-each-line", "each record is flushed to disk", "{bin}/tenth records {n}", FSYNC, fine=FEW + ",storage,kernel", draw={"n": (3000, 4000)}, wrong=NO_MEMORY + NO_NET + NO_MANY,
+    Tenth("ledger-on-disk-each-line", "each record is flushed to disk", "{bin}/tenth records {s}", FSYNC, fine=FEW + ",storage,kernel", draw={"s": (10, 13)}, wrong=NO_MEMORY + NO_NET + NO_MANY,
           truth="fsync after each record.", falsely="network, memory, lock"),
-    Tenth("commit-for-each-row", "sqlite commits after each row", f"{PY} commits {{n}}", FSYNC, fine=FEW + ",storage,kernel", draw={"n": (700, 900)}, wrong=NO_MEMORY + NO_NET + NO_MANY,
+    Tenth("commit-for-each-row", "sqlite commits after each row", f"{PY} commits {{s}}", FSYNC, fine=FEW + ",storage,kernel", draw={"s": (10, 13)}, wrong=NO_MEMORY + NO_NET + NO_MANY,
           truth="A transaction for each row: fdatasync and a journal file each.", falsely="network, memory, lock"),
     Tenth("trace-of-eight-bytes", "a trace is written 8 bytes at a time", f"{PY} unbuffered {{n}}", SMALL, fine=FEW + ",kernel,storage", draw={"n": (8, 10)}, wrong=NO_DISK + NO_MEMORY + NO_NET + NO_MANY,
           truth="Millions of write() of 8 B without a buffer.", falsely="slow disk, memory, network"),

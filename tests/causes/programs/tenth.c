@@ -69,12 +69,12 @@ static void barriers(int n, double seconds)
 	}
 }
 
-static void records(int n)
+static void records(double seconds)
 {
 	int fd = open("ledger.dat", O_CREAT | O_WRONLY | O_APPEND, 0644);
 	char line[200];
 	memset(line, 'x', sizeof line);
-	for (int i = 0; i < n; i++)
+	for (time_t end = time(NULL) + (time_t)seconds; time(NULL) < end;)
 		if (write(fd, line, sizeof line) < 0 || fsync(fd))
 			exit(1);
 }
@@ -145,7 +145,7 @@ int main(int argc, char **argv)
 	else if (!strcmp(what, "barriers"))
 		barriers((int)a, b);
 	else if (!strcmp(what, "records"))
-		records((int)a);
+		records(a);
 	else if (!strcmp(what, "buffers"))
 		buffers((int)a);
 	else if (!strcmp(what, "ask"))

@@ -43,10 +43,12 @@ def gil(threads, seconds):
         t.join()
 
 
-def commits(rows):
+def commits(seconds):
     db = sqlite3.connect("results.db")
     db.execute("create table r (id integer primary key, loss real)")
-    for i in range(int(rows)):
+    i, end = 0, time.monotonic() + seconds
+    while time.monotonic() < end:
+        i += 1
         db.execute("insert into r values (?, ?)", (i, 1 / (i + 1)))
         db.commit()
 
