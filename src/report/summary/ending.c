@@ -44,8 +44,7 @@ static bool is_process(const struct run_instance *in)
 	return in->domain && !strcmp(in->domain, "process");
 }
 
-/* That end by it is an accident, not somebody's wish. */
-static bool is_crash(double signal)
+bool ending_is_crash(double signal)
 {
 	static const int crashes[] = { SIGSEGV, SIGABRT, SIGBUS,  SIGFPE,  SIGILL,
 				       SIGSYS,  SIGXCPU, SIGXFSZ, SIGKILL, SIGTRAP };
@@ -94,7 +93,7 @@ static void find_first(struct summary *s, const struct run *r)
 		signal = label_number(r, i, "signal");
 		code = label_number(r, i, "exit_code");
 		end_s = run_seconds(r, in->node, in->end_ns);
-		crash = is_crash(signal);
+		crash = ending_is_crash(signal);
 		if (!crash && (crashed || !(code > 0) || !may_be_why(s, code, end_s)))
 			continue;
 		if (crash == crashed && !isnan(y->died_s) && end_s >= y->died_s)
