@@ -6,11 +6,33 @@
 #include "report/summary/parts.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { RANKS_MOST = 1024, CELLS_MOST = 1 << 16 };
 
 /* Of a process whose share is compared: a part of all, and enough samples. */
 static const double part_least = 0.01, samples_least = 20;
+/* Of its CPU time: who used less did nothing meanwhile. */
+static const double idle_part = 0.1;
+
+/* Processes of its name that were there as well and used hardly any CPU time. */
+static double idle_beside(const struct run *r, const struct stacks_row *row)
+{
+	const struct run_instance *its = &r->instances[row->instance];
+	double n = 0;
+
+	for (uint32_t i = 1; its->name && i < r->ninstances; i++) {
+		const struct run_instance *in = &r->instances[i];
+		double cpu_s = NAN;
+
+		if (i != row->instance && in->domain && !strcmp(in->domain, "process") &&
+		    in->name && !strcmp(in->name, its->name) && in->birth_ns < its->end_ns &&
+		    in->end_ns > its->birth_ns &&
+		    run_final_value(r, i, "process.cpu_seconds", &cpu_s))
+			n += cpu_s < idle_part * row->self;
+	}
+	return n;
+}
 
 static void take(struct summary *s, const struct stacks_row *row, double mpi_s)
 {
@@ -19,6 +41,8 @@ static void take(struct summary *s, const struct stacks_row *row, double mpi_s)
 	if (!(row->self >= part_least * s->code->stacks->total) || !(row->samples >= samples_least))
 		return;
 	s->mpi_code_processes++;
+	if (!(s->mpi_code_most >= share))
+		s->mpi_code_idle = idle_beside(s->code->stacks->run, row);
 	s->mpi_code_most = fmax(s->mpi_code_most, share);
 	s->mpi_code_least = fmin(s->mpi_code_least, share);
 }
@@ -44,11 +68,11 @@ int summary_code_ranks(struct summary *s, struct err *e)
 	bool any = false;
 	int rc;
 
-	s->mpi_code_processes = 0;
+	s->mpi_code_processes = s->mpi_code_idle = 0;
 	s->mpi_code_most = s->mpi_code_least = NAN;
 	for (uint32_t i = 0; i < st->rows[STACKS_BY_CLASS].n; i++)
 		any |= st->rows[STACKS_BY_CLASS].row[i].class == mpi;
-	if (!mpi || !any || st->rows[STACKS_BY_PROCESS].n < 2)
+	if (!mpi || !any)
 		return 0;
 	rc = stacks_cells_make(&cells, st, NULL,
 			       &(struct stacks_axis){ .to_s = s->wall_s,

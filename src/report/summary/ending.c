@@ -369,6 +369,13 @@ static void add_reason(char *out, size_t size, const struct summary_reason *x, i
 	}
 }
 
+/* Killed by the job itself, as helpers are that are needed no more: it failed by an error of its
+ * own, which it printed. */
+static bool was_put_away(const struct summary *s)
+{
+	return s->story.died_signal == SIGKILL && s->reason.is_error;
+}
+
 /* ". First to die: solver (pid 12), 3.1 s after the start, by SIGSEGV, with a core dump." */
 static void add_first(struct summary_ending *e, const struct story *y)
 {
@@ -486,7 +493,8 @@ static void make_waited(struct summary *s)
 		return;
 	}
 	snprintf(e->waited, sizeof e->waited, "%s", e->why);
-	explain(e->waited, sizeof e->waited, " ", stall_advice(s->story.silent_in));
+	if (!s->reason.is_error)
+		explain(e->waited, sizeof e->waited, " ", stall_advice(s->story.silent_in));
 }
 
 /* Of the first of several: what it printed, else its log's end. */
@@ -515,7 +523,8 @@ static void make_why(struct summary *s, const struct meaning *m)
 	explain(e->advised, sizeof e->advised, "", m->text);
 	add_reason(e->why, sizeof e->why, &s->reason, signal, s->exit_code, false);
 	add_reason(e->advised, sizeof e->advised, &s->reason, signal, s->exit_code, true);
-	add_first(e, &s->story);
+	if (!was_put_away(s))
+		add_first(e, &s->story);
 	explain(e->why, sizeof e->why, "", *e->first ? e->first + 1 : NULL);
 	explain(e->advised, sizeof e->advised, "", *e->first ? e->first + 1 : NULL);
 }

@@ -251,6 +251,7 @@ struct summary {
 	/* Processes with enough samples, and what the one that had most (least) of its CPU time in
 	 * MPI had there. */
 	double mpi_code_processes, mpi_code_most, mpi_code_least;
+	double mpi_code_idle; /* of the name of the former, how many used hardly any CPU time */
 	double code_samples, code_top_ratio, code_thread_ratio, code_threads, code_short_ratio;
 	char code_top[160]; /* "solve (solver.c:41)" */
 	struct summary_share share[SUMMARY_SHARES];
