@@ -83,7 +83,8 @@ static void buffers(int n)
 {
 	for (int i = 0; i < n; i++) {
 		size_t size = 64 << 20;
-		char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			       0);
 		for (size_t k = 0; k < size; k += 4096)
 			p[k] = 1;
 		munmap(p, size);
