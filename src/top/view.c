@@ -426,6 +426,8 @@ void replay_init(struct replay *r, const struct now_span *span, int64_t at_ns)
 {
 	*r = (struct replay){ .span = *span, .speed = 1 };
 	go(r, at_ns < span->last_ns - span->begin_ns ? span->begin_ns + at_ns : span->last_ns);
+	r->plays = !at_ns && r->at_ns < span->last_ns;
+	r->tick_ns = clock_mono_ns();
 }
 
 static int64_t page(const struct replay *r)
@@ -456,6 +458,7 @@ bool replay_key(struct replay *r, int key, int64_t mono_ns)
 	case KEY_LEFT:
 	case KEY_RIGHT:
 		go(r, r->at_ns + (key == KEY_RIGHT ? 1 : -1) * r->span.interval_ns);
+		r->plays = false;
 		return true;
 	case KEY_PAGE_UP:
 	case KEY_PAGE_DOWN:
@@ -464,6 +467,7 @@ bool replay_key(struct replay *r, int key, int64_t mono_ns)
 	case KEY_HOME:
 	case KEY_END:
 		go(r, key == KEY_HOME ? r->span.first_ns : r->span.last_ns);
+		r->plays = r->plays && key == KEY_HOME;
 		return true;
 	case ' ':
 		play(r, mono_ns);

@@ -20,7 +20,8 @@ struct replay {
 
 enum { REPLAY_SPEED_MOST = 64 };
 
-/* at_ns: since the recording's begin. */
+/* at_ns: since the recording's begin. From 0 it plays at once; a later instant was asked for and
+ * stays. */
 void replay_init(struct replay *r, const struct now_span *span, int64_t at_ns);
 /* Whether the key is one of a replay's: then it is done. */
 bool replay_key(struct replay *r, int key, int64_t mono_ns);

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How good verdicts are: runs jobs whose true cause is known (cases.py) under Sonde, reads what a user reads, and scores each.
 
-    judge.py [--half open|kept|fresh|unseen|second|third|apart|fourth|aside|fifth|reserve|sixth|beside|seventh|withheld|eighth|spared|ninth|reserved|all] [--seed N] [--busy] [--only NAME,...] [--jobs N] [--json FILE] [--read FILE]
+    judge.py [--half open|kept|fresh|unseen|second|third|apart|fourth|aside|fifth|reserve|sixth|beside|seventh|withheld|eighth|spared|ninth|reserved|tenth|reserved10|all] [--seed N] [--busy] [--only NAME,...] [--jobs N] [--json FILE] [--read FILE]
     judge.py --markdown LABEL=FILE.json...     a document of earlier results
-    (those of kept.py, second.py, third.py, fourth.py, fifth.py, sixth.py, seventh.py, eighth.py and ninth.py are run only where they are asked for: all means the others)
+    (those of kept.py, second.py, third.py, fourth.py, fifth.py, sixth.py, seventh.py, eighth.py, ninth.py and tenth.py are run only where they are asked for: all means the others)
 
 first   the first verdict names the true cause (of a mixture: both causes are named, and first)
 later   it is named after something else that is true, or only half of a mixture is named
@@ -40,6 +40,7 @@ from ninth import NINTH
 from second import SECOND
 from seventh import SEVENTH
 from sixth import SIXTH
+from tenth import TENTH
 from third import THIRD
 
 HERE = os.path.dirname(os.path.realpath(__file__))
@@ -52,7 +53,7 @@ PYTHON = "/usr/bin/python3"
 CORES = len(os.sched_getaffinity(0))
 SCORES = ("first", "later", "silent", "false")
 LIMIT = 150    # seconds that one job may take
-FIGURES = ("sonde", "cores", "memory", "memory peak", "CPU time", "counted by", "processes", "I/O", "monitor", "recording", "machine", "time",
+FIGURES = ("sonde", "cores", "memory", "memory peak", "of which", "CPU time", "counted by", "processes", "I/O", "monitor", "recording", "machine", "time",
            "where", "overhead", "next", "swap", "GPU", "GPUs", "nodes", "energy", "network", "events", "phases", "marks", "still runs", "left behind", "used",
            "code", "hot spots", "losses")
 NO_BLAME = ("unsure", "good", "ok", "fine")
@@ -390,7 +391,8 @@ def summary_document(labelled):
                             ("sixth", "sixth set, first half"), ("beside", "sixth set, second half, kept apart"),
                             ("seventh", "seventh set, first half"), ("withheld", "seventh set, second half, kept apart"),
                             ("eighth", "eighth set, first half"), ("spared", "eighth set, second half, kept apart"),
-                            ("ninth", "ninth set, first half"), ("reserved", "ninth set, second half, kept apart")):
+                            ("ninth", "ninth set, first half"), ("reserved", "ninth set, second half, kept apart"),
+                            ("tenth", "tenth set, first half"), ("reserved10", "tenth set, second half, kept apart")):
             some = [r for r in results if r["half"] == half and r["score"] in SCORES]
             if some:
                 c = counts(some)
@@ -409,7 +411,7 @@ def summary_document(labelled):
 
 def arguments():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--half", choices=("open", "kept", "fresh", "unseen", "second", "third", "apart", "fourth", "aside", "fifth", "reserve", "sixth", "beside", "seventh", "withheld", "eighth", "spared", "ninth", "reserved", "all"), default="open")
+    p.add_argument("--half", choices=("open", "kept", "fresh", "unseen", "second", "third", "apart", "fourth", "aside", "fifth", "reserve", "sixth", "beside", "seventh", "withheld", "eighth", "spared", "ninth", "reserved", "tenth", "reserved10", "all"), default="open")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--busy", action="store_true", help="a busy loop for each core runs beside each job")
     p.add_argument("--only", help="names, separated by commas")
@@ -443,7 +445,7 @@ def main():
         print(summary_document(labelled), end="")
         return 0
     only = args.only.split(",") if args.only else None
-    chosen = [c for c in CASES + FRESH + UNSEEN + SECOND + THIRD + FOURTH + FIFTH + SIXTH + SEVENTH + EIGHTH + NINTH
+    chosen = [c for c in CASES + FRESH + UNSEEN + SECOND + THIRD + FOURTH + FIFTH + SIXTH + SEVENTH + EIGHTH + NINTH + TENTH
               if (c.name in only if only else args.half == c.half or args.half == "all" and c.half in ("open", "kept", "fresh"))]
     build_programs(chosen)
     with outside_load(int(args.busy)), concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:

@@ -44,8 +44,12 @@ def has(session, text):
 
 def check_keys(rows, columns):
     session = terminal.Session([SONDE, "top", "job"], rows=rows, columns=columns)
+    session.until("that it plays by itself", lambda lines: "  playing" in lines[0] and "replay  0 s of" not in lines[0])
+    length = title(session).split(" of ")[1].split("  playing")[0]
+    session.send(LEFT)
+    session.until("a step, and a pause", lambda lines: "  paused" in lines[0])
+    session.send(HOME)
     session.until_text("replay  0 s of ")
-    length = title(session).split(" of ")[1].split("  paused")[0]
     session.until_text("Space play")
     press_until(session, RIGHT, "first")
     assert not has(session, "second")

@@ -207,6 +207,38 @@ static void a_mean_is_exact_as_shown(void **state)
 	synth_free(s);
 }
 
+/* Of two cores, read 50 ms apart by the sample's clock and 60 ms by the kernel's. */
+static void states_of_cpus_are_shares_of_the_kernels_time(void **state)
+{
+	static const struct metric rows[] = {
+		{ "node.cpu_user_seconds", .unit = UNIT_SECONDS, .div = 100 },
+		{ "node.cpu_idle_seconds", .unit = UNIT_SECONDS, .div = 100 },
+		{ "node.cores_online_count", .unit = UNIT_COUNT, .kind = KIND_GAUGE },
+	};
+	static const int64_t read[][3] = { { 0, 0, 2 }, { 9, 3, 2 }, { 17, 5, 2 }, { 21, 5, 2 } };
+	static const double shown[] = { 1.5, 1.6, 0.8 };
+	struct synth *s = synth_new(8);
+	struct traces d = { 0 };
+	uint32_t x[3];
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		x[i] = synth_series(s, 1, synth_metric(s, rows[i]), 0);
+	for (int i = 0; i < 4; i++) {
+		synth_row(s, 1, 0.05 * i);
+		for (int k = 0; k < 3; k++)
+			synth_put(s, x[k], read[i][k]);
+	}
+	traces_wish(&d, "node.cpu_user_cores", false);
+	assert_int_equal(traces_read(&d, &s->run, NULL), 0);
+	assert_int_equal(d.n, 1);
+	assert_int_equal(d.node[1].npoints, 4);
+	for (int i = 0; i < 3; i++) /* the last: the kernel lost most of that time */
+		assert_true(fabs(trace_mean(&d.trace[0].point[i + 1]) - shown[i]) < 1e-6);
+	traces_free(&d);
+	synth_free(s);
+}
+
 static json_t *data_of(struct synth *s, const struct summary *sum)
 {
 	struct bytes out = { 0 };
@@ -432,6 +464,7 @@ int main(void)
 		cmocka_unit_test(equal_ones_and_none_are_short),
 		cmocka_unit_test(a_proof_has_finer_points),
 		cmocka_unit_test(a_mean_is_exact_as_shown),
+		cmocka_unit_test(states_of_cpus_are_shares_of_the_kernels_time),
 		cmocka_unit_test(each_core_has_a_row),
 		cmocka_unit_test(phases_marks_and_proofs_are_told),
 		cmocka_unit_test(instances_that_nothing_adds_up_are_a_range),

@@ -102,6 +102,43 @@ static void the_process_that_bounds_the_others_is_found(void **state)
 	done(&s, x);
 }
 
+/* A child of the command that used so many of 20 seconds of CPU time, and ended so. */
+static double failures_with(const char *name, int64_t cpu, const char *key, const char *value,
+			    int64_t exit_code)
+{
+	struct synthetic *x = synthetic_new(1);
+	struct summary s;
+	double found;
+	uint32_t i;
+
+	meta_int(x, 1, "job.exit_code", exit_code);
+	meta_int(x, 1, "job.cpu_ns", INT64_C(20000000000));
+	process(x, "sh", 1, 0);
+	i = process(x, name, cpu, 0);
+	x->instance[i].parent = i - 1;
+	x->instance[i].end_ns = x->instance[i].birth_ns + 1;
+	label(x, i, "pid", "79");
+	label(x, i, key, value);
+	s = made(x);
+	found = s.story.hidden_failures;
+	assert_true(found < 1 || !strcmp(s.story.hidden_process, "table (pid 79)"));
+	assert_true(found < 1 || s.story.hidden_work_ratio == (double)cpu / 20);
+	done(&s, x);
+	return found;
+}
+
+static void failures_that_the_job_hides_are_found(void **state)
+{
+	(void)state;
+	assert_true(failures_with("table", 2, "exit_code", "1", 0) == 1);
+	assert_true(failures_with("table", 1, "exit_code", "1", 0) == 0);
+	assert_true(failures_with("table", 2, "exit_code", "1", 1) == 0);
+	assert_true(failures_with("grep -c x", 2, "exit_code", "1", 0) == 0);
+	assert_true(failures_with("table", 1, "signal", "11", 0) == 1);
+	assert_true(failures_with("table", 9, "signal", "15", 0) == 0);
+	assert_true(failures_with("table", 9, "signal", "9", 0) == 0);
+}
+
 static void one_of_low_priority_that_starves_is_found(void **state)
 {
 	struct synthetic *x = synthetic_new(1);
@@ -219,6 +256,7 @@ int main(void)
 		cmocka_unit_test(limits_of_a_process_come_before_the_jobs),
 		cmocka_unit_test(heaps_are_read_from_options),
 		cmocka_unit_test(the_process_that_bounds_the_others_is_found),
+		cmocka_unit_test(failures_that_the_job_hides_are_found),
 		cmocka_unit_test(one_of_low_priority_that_starves_is_found),
 		cmocka_unit_test(a_serial_stretch_has_its_phase_or_mark),
 		cmocka_unit_test(what_is_known_of_a_hang_ends_as_a_sentence),

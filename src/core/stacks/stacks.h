@@ -134,7 +134,13 @@ struct stacks_fold {
 int stacks_fold_make(struct stacks_fold *f, const struct stacks *s, uint32_t most); /* 0, -ENOMEM */
 void stacks_fold_free(struct stacks_fold *f);
 
-enum stacks_group { STACKS_ALL = 0, STACKS_PER_NODE, STACKS_PER_RANK, STACKS_PER_COMMAND };
+enum stacks_group {
+	STACKS_ALL = 0,
+	STACKS_PER_NODE,
+	STACKS_PER_RANK,
+	STACKS_PER_COMMAND,
+	STACKS_PER_PROCESS
+};
 
 /* Over time: what is wished, and what came of it. */
 struct stacks_axis {
@@ -156,7 +162,7 @@ struct stacks_cells {
 	uint32_t n;
 	uint32_t buckets;
 	double width_s;            /* of a bucket */
-	struct stacks_row *groups; /* as BY_NODE, BY_RANK, BY_COMMAND; [0] is the rest */
+	struct stacks_row *groups; /* as BY_NODE ... BY_PROCESS; [0] is the rest */
 	uint32_t ngroups;
 };
 /* Of a set of samples, each bucket gets the part of its time that lies in it; what is before or

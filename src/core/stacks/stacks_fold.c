@@ -116,7 +116,7 @@ struct filling {
 };
 
 static struct tally_key group_key(const struct filling *g, const char *command, uint32_t node,
-				  double rank)
+				  uint32_t instance, double rank)
 {
 	switch (g->axis->group) {
 	case STACKS_PER_NODE:
@@ -126,6 +126,8 @@ static struct tally_key group_key(const struct filling *g, const char *command, 
 					   0, 0 };
 	case STACKS_PER_COMMAND:
 		return (struct tally_key){ command, 0, 0, 0 };
+	case STACKS_PER_PROCESS:
+		return (struct tally_key){ NULL, node, instance, 0 };
 	default:
 		return (struct tally_key){ NULL, 0, 0, 0 };
 	}
@@ -135,7 +137,8 @@ static int groups_make(struct filling *g)
 {
 	static const enum stacks_by by[] = { [STACKS_PER_NODE] = STACKS_BY_NODE,
 					     [STACKS_PER_RANK] = STACKS_BY_RANK,
-					     [STACKS_PER_COMMAND] = STACKS_BY_COMMAND };
+					     [STACKS_PER_COMMAND] = STACKS_BY_COMMAND,
+					     [STACKS_PER_PROCESS] = STACKS_BY_PROCESS };
 	const struct stacks_rows *rows = &g->s->rows[by[g->axis->group]];
 	uint32_t most = g->axis->group == STACKS_ALL ? 0 : g->axis->most_groups, at;
 	int rc = 0;
@@ -147,7 +150,8 @@ static int groups_make(struct filling *g)
 	g->out->ngroups = 1;
 	for (uint32_t i = 0; i < rows->n && i < most && !rc; i++) {
 		const struct stacks_row *row = &rows->row[i];
-		struct tally_key key = group_key(g, row->command, row->node, row->rank);
+		struct tally_key key =
+			group_key(g, row->command, row->node, row->instance, row->rank);
 
 		rc = tally_find(&g->groups, &key, &at);
 		g->out->groups[g->out->ngroups++] = *row;
@@ -164,7 +168,7 @@ static uint32_t group_of(const struct filling *g, const struct run_samples *x)
 
 	if (!n)
 		return 0;
-	key = group_key(g, x->command, x->node, stacks_rank(g->s, x->instance));
+	key = group_key(g, x->command, x->node, x->instance, stacks_rank(g->s, x->instance));
 	if (tally_find(groups, &key, &at))
 		return 0;
 	if (groups->n == n)

@@ -7,6 +7,8 @@
 #ifndef SONDE_CORE_STACKS_STALL_H
 #define SONDE_CORE_STACKS_STALL_H
 
+#include <stdbool.h>
+
 /* The more it says about why nothing goes on, the earlier: of several threads or processes the
  * first of these speaks. */
 enum stall {
@@ -37,5 +39,7 @@ const char *stall_words(enum stall kind); /* "waits for a child" */
 const char *stall_name(enum stall kind);  /* "child", for keys of metadata */
 /* What to do about the first wait that this evidence names; "" when it names none. */
 const char *stall_advice(const char *evidence);
+/* Is all that waited the command sleep, which somebody started to wait? */
+bool stall_is_sleep(const char *evidence);
 
 #endif

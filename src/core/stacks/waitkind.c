@@ -118,10 +118,25 @@ const char *stall_words(enum stall kind)
 	return rows[kind].words;
 }
 
+bool stall_is_sleep(const char *evidence)
+{
+	static const char sleeper[] = "sleep (pid ";
+
+	while (strncmp(evidence, sleeper, sizeof sleeper - 1) == 0) {
+		evidence = strstr(evidence, "; ");
+		if (!evidence)
+			return true;
+		evidence += 2;
+	}
+	return false;
+}
+
 const char *stall_advice(const char *evidence)
 {
 	const char *found = NULL, *advice = "";
 
+	if (stall_is_sleep(evidence))
+		return "";
 	for (size_t i = STALL_STOPPED; i < STALL_NUMBER_OF; i++) {
 		const char *at = strstr(evidence, rows[i].words);
 

@@ -204,6 +204,16 @@ static const char *busiest_process(const struct summary *s)
 	return s->story.busiest_process;
 }
 
+static const char *hidden_process(const struct summary *s)
+{
+	return s->story.hidden_process;
+}
+
+static const char *hidden_end(const struct summary *s)
+{
+	return s->story.hidden_end;
+}
+
 static const char *starved_process(const struct summary *s)
 {
 	return s->story.starved_process;
@@ -476,6 +486,8 @@ const struct text_variable text_variables[] = {
 	{ "limit_file_size_process", "The process that wrote most.", limit_file_size_process },
 	{ "busiest_process", "The process that was at work most, or waited for a core.",
 	  busiest_process },
+	{ "hidden_process", "The process that failed while the job did not.", hidden_process },
+	{ "hidden_end", "How it ended: \"was killed by SIGSEGV\".", hidden_end },
 	{ "starved_process", "The process of low priority that waited longest for a core.",
 	  starved_process },
 	{ "heap_process", "The process that was started with a heap limit and came nearest to it.",

@@ -5,6 +5,7 @@
 #include "core/frame/derive.h"
 #include "core/value.h"
 #include "report/page/page_metric.h"
+#include "report/phases/trace_clock.h"
 
 #include <errno.h>
 #include <math.h>
@@ -232,6 +233,7 @@ struct feed {
 	uint32_t cell, wish;
 	uint32_t trace; /* index + 1 */
 	bool of_job;    /* what the job has, and has no more once it ended */
+	bool of_cpus;   /* a state of the node's CPUs, against the kernel's own clock */
 };
 
 struct reading_run {
@@ -239,7 +241,9 @@ struct reading_run {
 	struct derive v;
 	struct feed *feed; /* those of a node are together */
 	uint32_t nfeeds, cap;
-	uint32_t *first; /* [nnodes + 1] of the node's */
+	uint32_t *first;           /* [nnodes + 1] of the node's */
+	struct trace_clock *clock; /* [nnodes] */
+	double scale[SLICE_ROWS];
 	/* Of the slice's rows: the point of each, and how long what was before it stood. */
 	uint32_t point[SLICE_ROWS];
 	double stood_s[SLICE_ROWS];
@@ -274,8 +278,18 @@ static int add_feed(struct reading_run *x, uint32_t cell, bool by_instance)
 		.cell = cell,
 		.wish = wish,
 		.of_job = strncmp(m->name, "job.", 4) == 0 && m->kind == KIND_GAUGE,
+		.of_cpus = trace_clock_find(x->t->wish[wish].metric) < TRACE_CLOCK_STATES,
 	};
 	return 0;
+}
+
+static void take_clock(struct reading_run *x, uint32_t node, uint32_t cell)
+{
+	const struct plan *p = &x->v.plan;
+	uint32_t which = trace_clock_find(p->quantity[p->cell[cell].quantity].name);
+
+	if (which < TRACE_CLOCK_CELLS && is_fed(p, cell, false))
+		x->clock[node].cell[which] = cell;
 }
 
 static int list_feeds(struct reading_run *x)
@@ -289,6 +303,7 @@ static int list_feeds(struct reading_run *x)
 		x->first[node] = x->nfeeds;
 		for (uint32_t c = p->node_cell[node]; c && c < last->first + last->ncells && !rc;
 		     c++) {
+			take_clock(x, node, c);
 			rc = add_feed(x, c, false);
 			rc = rc ? rc : add_feed(x, c, true);
 		}
@@ -297,12 +312,23 @@ static int list_feeds(struct reading_run *x)
 	return rc;
 }
 
-/* The metrics that the run has, by commas. */
+static void list_name(struct bytes *names, const struct run *r, const char *metric)
+{
+	if (page_metric(r, metric, NULL))
+		bytes_printf(names, "%s%s", names->len ? "," : "", metric);
+}
+
+/* The metrics that the run has, by commas; with a state of CPUs all of them. */
 static void list_names(struct bytes *names, const struct traces *t, const struct run *r)
 {
-	for (uint32_t i = 0; i < t->nwishes; i++)
-		if (page_metric(r, t->wish[i].metric, NULL))
-			bytes_printf(names, "%s%s", names->len ? "," : "", t->wish[i].metric);
+	bool of_cpus = false;
+
+	for (uint32_t i = 0; i < t->nwishes; i++) {
+		list_name(names, r, t->wish[i].metric);
+		of_cpus |= trace_clock_find(t->wish[i].metric) < TRACE_CLOCK_STATES;
+	}
+	for (uint32_t i = 0; of_cpus && i < TRACE_CLOCK_CELLS; i++)
+		list_name(names, r, trace_clock_name(i));
 }
 
 /* A run that has none of the metrics still has its times. */
@@ -322,7 +348,8 @@ static int open_run(struct reading_run *x, struct run *r, struct err *e)
 			   : r->rewind(r);
 	bytes_free(&names);
 	x->first = calloc(x->t->nnodes + 1u, sizeof *x->first);
-	if (!rc && (!x->first || (x->v.run && list_feeds(x))))
+	x->clock = calloc(x->t->nnodes + 1u, sizeof *x->clock);
+	if (!rc && (!x->first || !x->clock || (x->v.run && list_feeds(x))))
 		rc = no_memory(e);
 	return rc;
 }
@@ -478,7 +505,8 @@ static int add_column(struct reading_run *x, struct feed *f)
 	point = trace->point;
 	for (; r < x->nrows; r++)
 		if (is_taken(x, f, &column, r))
-			add_value(&point[x->point[r]], column.value[r], x->stood_s[r]);
+			add_value(&point[x->point[r]],
+				  column.value[r] * (f->of_cpus ? x->scale[r] : 1), x->stood_s[r]);
 	return 0;
 }
 
@@ -520,6 +548,7 @@ static int add_chunk(struct reading_run *x, struct run *r, const struct chunk *c
 	rc = derive_chunk(&x->v, c, e);
 	while (!rc && derive_slice(&x->v)) {
 		add_rows(x, r, c, x->v.slice.first, x->v.slice.nrows);
+		trace_clock_scale(&x->clock[c->node], &x->v, x->nrows, x->scale);
 		for (uint32_t i = x->first[c->node]; i < x->first[c->node + 1] && !rc; i++)
 			if (add_column(x, &x->feed[i]))
 				rc = no_memory(e);
@@ -556,6 +585,7 @@ int traces_read(struct traces *t, struct run *r, struct err *e)
 	derive_close(&x.v);
 	free(x.feed);
 	free(x.first);
+	free(x.clock);
 	for (uint32_t i = 1; i < t->nnodes; i++)
 		t->to_s = fmax(t->to_s, t->node[i].last_s);
 	sort_traces(t);

@@ -573,6 +573,7 @@ int summary_code_make(struct summary *s, struct run *r, const char *classes, str
 
 	s->code_samples = s->code_top_ratio = s->code_thread_ratio = s->code_threads =
 		s->code_short_ratio = NAN;
+	s->mpi_code_processes = s->mpi_code_most = s->mpi_code_least = s->mpi_code_idle = NAN;
 	if (rc || !s->code || !s->code->stacks || !(s->code->account.whole_s > 0))
 		return rc;
 	s->code_samples = s->code->stacks->effective;
@@ -581,5 +582,5 @@ int summary_code_make(struct summary *s, struct run *r, const char *classes, str
 	shares_make(s);
 	top_make(s);
 	threads_make(s);
-	return 0;
+	return summary_code_ranks(s, e);
 }

@@ -44,8 +44,7 @@ static bool is_process(const struct run_instance *in)
 	return in->domain && !strcmp(in->domain, "process");
 }
 
-/* That end by it is an accident, not somebody's wish. */
-static bool is_crash(double signal)
+bool ending_is_crash(double signal)
 {
 	static const int crashes[] = { SIGSEGV, SIGABRT, SIGBUS,  SIGFPE,  SIGILL,
 				       SIGSYS,  SIGXCPU, SIGXFSZ, SIGKILL, SIGTRAP };
@@ -94,7 +93,7 @@ static void find_first(struct summary *s, const struct run *r)
 		signal = label_number(r, i, "signal");
 		code = label_number(r, i, "exit_code");
 		end_s = run_seconds(r, in->node, in->end_ns);
-		crash = is_crash(signal);
+		crash = ending_is_crash(signal);
 		if (!crash && (crashed || !(code > 0) || !may_be_why(s, code, end_s)))
 			continue;
 		if (crash == crashed && !isnan(y->died_s) && end_s >= y->died_s)
@@ -370,6 +369,13 @@ static void add_reason(char *out, size_t size, const struct summary_reason *x, i
 	}
 }
 
+/* Killed by the job itself, as helpers are that are needed no more: it failed by an error of its
+ * own, which it printed. */
+static bool was_put_away(const struct summary *s)
+{
+	return s->story.died_signal == SIGKILL && s->reason.is_error;
+}
+
 /* ". First to die: solver (pid 12), 3.1 s after the start, by SIGSEGV, with a core dump." */
 static void add_first(struct summary_ending *e, const struct story *y)
 {
@@ -487,7 +493,8 @@ static void make_waited(struct summary *s)
 		return;
 	}
 	snprintf(e->waited, sizeof e->waited, "%s", e->why);
-	explain(e->waited, sizeof e->waited, " ", stall_advice(s->story.silent_in));
+	if (!s->reason.is_error)
+		explain(e->waited, sizeof e->waited, " ", stall_advice(s->story.silent_in));
 }
 
 /* Of the first of several: what it printed, else its log's end. */
@@ -516,7 +523,8 @@ static void make_why(struct summary *s, const struct meaning *m)
 	explain(e->advised, sizeof e->advised, "", m->text);
 	add_reason(e->why, sizeof e->why, &s->reason, signal, s->exit_code, false);
 	add_reason(e->advised, sizeof e->advised, &s->reason, signal, s->exit_code, true);
-	add_first(e, &s->story);
+	if (!was_put_away(s))
+		add_first(e, &s->story);
 	explain(e->why, sizeof e->why, "", *e->first ? e->first + 1 : NULL);
 	explain(e->advised, sizeof e->advised, "", *e->first ? e->first + 1 : NULL);
 }

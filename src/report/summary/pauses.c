@@ -145,6 +145,7 @@ static void tell_silence(struct story *y, const struct run *r, double wall_s)
 	bytes_free(&room);
 	if (most > 0 && least > 0)
 		y->silent_s = fmin(least, wall_s);
+	y->silent_by_sleep = stall_is_sleep(y->silent_in);
 }
 
 /* ---- ranks that stay in a call of MPI ---- */

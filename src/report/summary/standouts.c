@@ -2,11 +2,13 @@
 /* standouts.c - processes that stand out: the one at work most, one with a limit of its heap, and
  * the commands that did most of what the kernel counts. */
 #include "base/text/decimal.h"
+#include "report/summary/ending.h"
 #include "report/summary/parts.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,6 +112,78 @@ static void find_busiest(struct summary *s, const struct run *r, const struct se
 	y->busiest_work_ratio = most / all;
 	y->busiest_others_share = (all - most) / s->wall_s;
 	y->busiest_companions = companions ? companions - 1 : 0;
+}
+
+/* ---- those that failed, though the job ended with 0, as in a pipe ---- */
+
+/* Less of the job's CPU time, and it may have been a mere question, as a test or a trial is. */
+static const double crashed_least = 0.01, failed_least = 0.1;
+
+/* An exit code of 1 is an answer of theirs: not found, not equal. */
+static bool answers(const char *name)
+{
+	static const char *const names[] = { "grep",  "egrep", "fgrep", "zgrep",  "rg",
+					     "ag",    "ack",   "diff",  "cmp",    "comm",
+					     "test",  "[",     "expr",  "find",   "git",
+					     "false", "pgrep", "which", "timeout" };
+	size_t n = strcspn(name, " ");
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (strlen(names[i]) == n && !strncmp(names[i], name, n))
+			return true;
+	return false;
+}
+
+/* How it ended, where that is a failure; false: it is none, or not known. */
+static bool failure_of(const struct run *r, uint32_t i, bool *crashed, char end[64])
+{
+	const char *signal = run_label(r, i, "signal"), *code = run_label(r, i, "exit_code");
+	double number = signal && *signal ? decimal_parse(signal, NULL) : NAN;
+
+	*crashed = ending_is_crash(number) && number != SIGKILL;
+	if (*crashed) {
+		const char *name = sigabbrev_np((int)number);
+
+		snprintf(end, 64, "was killed by SIG%s", name ? name : "?");
+		return true;
+	}
+	number = code && *code ? decimal_parse(code, NULL) : NAN;
+	if (!(number > 0) ||
+	    (number == 1 && answers(r->instances[i].name ? r->instances[i].name : "")))
+		return false;
+	snprintf(end, 64, "ended with exit code %.0f", number);
+	return true;
+}
+
+/* The command itself is none of them: how it ended is what the job did. */
+static void find_hidden_failures(struct summary *s, const struct run *r,
+				 const struct series_index *x)
+{
+	struct story *y = &s->story;
+	double most = 0, all = 0;
+
+	for (uint32_t i = 1; i < r->ninstances && s->cpu_s > 0 && s->exit_code == 0; i++) {
+		const struct run_instance *in = &r->instances[i];
+		bool crashed;
+		char end[64];
+		double cpu_s;
+
+		if (!in->domain || strcmp(in->domain, "process") != 0 || !in->parent ||
+		    in->end_ns == INT64_MAX || !failure_of(r, i, &crashed, end))
+			continue;
+		cpu_s = last_of(r, x, i, "process.cpu_seconds");
+		if (!(cpu_s >= (crashed ? crashed_least : failed_least) * s->cpu_s))
+			continue;
+		y->hidden_failures++;
+		all += cpu_s;
+		if (cpu_s <= most)
+			continue;
+		most = cpu_s;
+		y->hidden_s = run_seconds(r, in->node, in->end_ns);
+		name_it(y->hidden_process, r, i);
+		snprintf(y->hidden_end, sizeof y->hidden_end, "%s", end);
+	}
+	y->hidden_work_ratio = most > 0 ? fmin(1, all / s->cpu_s) : NAN;
 }
 
 /* ---- limits of heaps, by the command line or the environment ---- */
@@ -305,6 +379,7 @@ static int find_doers(struct summary *s, const struct run *r, const struct serie
 int summary_standouts_make(struct summary *s, const struct run *r, const struct series_index *x)
 {
 	find_busiest(s, r, x);
+	find_hidden_failures(s, r, x);
 	find_heap(s, r, x);
 	return find_doers(s, r, x);
 }

@@ -379,6 +379,7 @@ static void init_ending(struct story *y)
 	y->busiest_share = y->busiest_work_ratio = y->busiest_others_share = y->busiest_companions =
 		y->busiest_nice = NAN;
 	y->starved_nice = y->starved_s = NAN;
+	y->hidden_work_ratio = y->hidden_s = NAN;
 	y->heap_limit = y->heap_held = NAN;
 	y->disk_free_bytes = y->disk_bytes = y->disk_free_ratio = y->disk_no_inodes = NAN;
 	y->disk_low_bytes = NAN;

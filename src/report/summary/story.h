@@ -132,6 +132,12 @@ struct story {
 		busiest_nice;
 	char busiest_process[STORY_TEXT];
 	const char *doer[DOERS]; /* the command, of the recording; NULL: none did so much of it */
+	/* Processes that crashed or failed, though the job ended with 0, and did a part of its
+	 * work: the share of the CPU time that they all had, and the one of them that had most of
+	 * it. */
+	double silent_by_sleep; /* 1: all that waited at the end were commands sleep, else 0 */
+	double hidden_failures, hidden_work_ratio, hidden_s;
+	char hidden_process[STORY_TEXT], hidden_end[64];
 	/* The process of low priority that was there until the end and waited longest for a core,
 	 * longer than for half of its life: its nice value, and how long. */
 	double starved_nice, starved_s;

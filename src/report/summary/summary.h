@@ -248,6 +248,10 @@ struct summary {
 	/* Of it: samples, as many of equal weight as have the same error; shares of CPU time in the
 	 * function and the thread that used most, and of processes too short to be sampled; how
 	 * many threads used a hundredth or more. NAN without samples. */
+	/* Processes with enough samples, and what the one that had most (least) of its CPU time in
+	 * MPI had there. */
+	double mpi_code_processes, mpi_code_most, mpi_code_least;
+	double mpi_code_idle; /* of the name of the former, how many used hardly any CPU time */
 	double code_samples, code_top_ratio, code_thread_ratio, code_threads, code_short_ratio;
 	char code_top[160]; /* "solve (solver.c:41)" */
 	struct summary_share share[SUMMARY_SHARES];

@@ -89,7 +89,7 @@ static void add_memory(struct lines *l, const struct summary *s)
 	summary_memory_words(s, &kinds);
 	bytes_u8(&kinds, '\0');
 	if (kinds.len > 1 && !kinds.failed)
-		bytes_puts(lines_add(l, "of memory", NULL), (const char *)kinds.data);
+		bytes_puts(lines_add(l, "of which", NULL), (const char *)kinds.data);
 	bytes_free(&kinds);
 }
 
