@@ -18,7 +18,7 @@ record() { # NAME CMD...
 	local name=$1
 	shift
 	rm -rf "${scratch:?}/$name"
-	"$BUILD/sonde" run --quiet --waits -o "$scratch/$name" -- "$@" >"$scratch/$name.out"
+	"$BUILD/sonde" run --quiet "--waits=${HZ:-10}" -o "$scratch/$name" -- "$@" >"$scratch/$name.out"
 }
 
 # Of each thread: the difference of its own time and the recorded one, in % of it; those of its CPU time and of the rest, in points.
@@ -70,6 +70,27 @@ figure 'looks' "$looks" ''
 record blocked "$mix" 1 $(for _ in $(seq 1000); do echo "sleep:0:${COST_SECONDS}000"; done)
 read -r cpu _ span <<<"$(late blocked)"
 bar '1,000 blocked threads, 10 looks a second' "$(awk "BEGIN { print 100 * $cpu / $span }")" '% of a core' '<=' 0.5
+
+# Sixteen threads of Python, each in a wait of its own at each look. QUICK=1: one interpreter.
+cat >"$scratch/waits.py" <<-'END'
+	import random, sys, threading, time
+	def nap():
+	    time.sleep(random.uniform(0.02, 0.2))
+	def work():
+	    end = time.monotonic() + float(sys.argv[1])
+	    while time.monotonic() < end:
+	        nap()
+	threads = [threading.Thread(target=work) for _ in range(16)]
+	for one in threads: one.start()
+	for one in threads: one.join()
+END
+PYTHONPATH=tests python3 -c 'import interpreters
+for (version, _), path in sorted(interpreters.known().items()): print(version, path)' | if [ -n "${QUICK:-}" ]; then head -n 1; else cat; fi >"$scratch/pythons"
+while read -r version python; do
+	HZ=20 record python "$python" "$scratch/waits.py" "$COST_SECONDS" </dev/null
+	read -r cpu looks span <<<"$(late python)"
+	bar "Python $version, 16 threads, 20 looks a second" "$(awk "BEGIN { print 100 * $cpu / $span }")" '% of a core' '<=' 1
+done <"$scratch/pythons"
 
 # A roll call: processes that say that they are ranks, one of them elsewhere; all that a user waits for.
 # shellcheck disable=SC2016 # of the inner shell

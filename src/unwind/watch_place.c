@@ -266,7 +266,7 @@ static char letter_of(const struct watch_place *w, const struct watched_thread *
 
 static void name_object(struct watch_place *w, struct wait_thread *t, const struct object_call *c)
 {
-	const struct object_world world = { &w->proc, &w->ends, w->child, w->nchildren };
+	const struct object_world world = { &w->proc, &w->ends, w->child, w->nchildren, true };
 	const struct watched_thread who = { .pid = t->pid, .tid = t->tid };
 
 	object_name(t, c, 'S', &world);

@@ -387,7 +387,8 @@ static void by_call(struct wait_thread *t, const struct object_call *c, enum how
 		name_open(t, c);
 		break;
 	case BY_SLEEP:
-		name_sleep(t, c);
+		if (!w->lasting)
+			name_sleep(t, c);
 		break;
 	default:
 		break;

@@ -35,6 +35,7 @@ struct object_world {
 	const struct ends *ends;
 	const struct object_child *child;
 	uint32_t nchildren;
+	bool lasting; /* only what is the same at each wait: how long a sleep is is not read */
 };
 
 /* t: with its names, its kernel function, its state and its frames. */

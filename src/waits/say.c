@@ -359,17 +359,24 @@ static bool says_little(const struct waits *w, const struct wait_thread *t)
 	return t->kind == WAIT_CHILD && t->nholders && w->n > 1;
 }
 
+/* A sleep ends by itself: others come first. */
+static bool comes_late(const struct wait_thread *t)
+{
+	return t->state == WAIT_WAITS && t->kind == WAIT_TIMER;
+}
+
 static void put_shortly(struct bytes *out, const struct waits *w, const struct keyed *k)
 {
 	uint32_t n, shown = 0;
 	struct group *g = groups_of(w, k, &n);
 
-	for (uint32_t i = 0; i < n && shown < GROUPS_SHORTLY; i++) {
-		const struct wait_thread *t = &w->thread[k[g[i].first].thread];
+	for (uint32_t i = 0; i < 2 * n && shown < GROUPS_SHORTLY; i++) {
+		const struct group *x = &g[i % n];
+		const struct wait_thread *t = &w->thread[k[x->first].thread];
 
-		if (says_little(w, t))
+		if (says_little(w, t) || comes_late(t) != (i >= n))
 			continue;
-		bytes_printf(out, "%s%u of %u threads of %s", shown++ ? "; " : "", g[i].n,
+		bytes_printf(out, "%s%u of %u threads of %s", shown++ ? "; " : "", x->n,
 			     threads_of(w, t->process), t->process);
 		if (t->nframes) {
 			bytes_puts(out, " in ");

@@ -306,6 +306,25 @@ static void test_equal_threads_are_said_together(void **state)
 	waits_free(&w);
 }
 
+static void test_who_only_sleeps_is_said_last(void **state)
+{
+	static const char said[] = "1 of 3 threads of p7: waits for a mutex; "
+				   "1 of 3 threads of p7: sleeps (timer); "
+				   "1 of 3 threads of p7: sleeps (timer): 2 s";
+	struct waits w = { 0 };
+	struct bytes b = { 0 };
+
+	(void)state;
+	for (pid_t i = 0; i < 3; i++)
+		add(&w, 7, 7 + i)->kind = i == 2 ? WAIT_MUTEX : WAIT_TIMER;
+	snprintf(w.thread[1].object, sizeof w.thread[1].object, "2 s");
+	say_where(&b, &w);
+	bytes_u8(&b, 0);
+	assert_string_equal((char *)b.data, said);
+	bytes_free(&b);
+	waits_free(&w);
+}
+
 static void test_a_line_break_in_a_name_begins_no_line(void **state)
 {
 	struct waits w = { 0 };
@@ -362,6 +381,7 @@ int main(void)
 		cmocka_unit_test(test_two_cycles_are_two),
 		cmocka_unit_test(test_what_might_go_on_is_no_cycle),
 		cmocka_unit_test(test_equal_threads_are_said_together),
+		cmocka_unit_test(test_who_only_sleeps_is_said_last),
 		cmocka_unit_test(test_a_line_break_in_a_name_begins_no_line),
 		cmocka_unit_test(test_a_stack_without_symbols_is_short),
 	};
