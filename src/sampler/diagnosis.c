@@ -121,7 +121,7 @@ static int try_walk(const struct reading *r, struct err *e)
 
 	if (n == -EFBIG || n > 0)
 		return 0;
-	return err_set(e, n ? (int)n : -ENODATA, "smaps_rollup cannot be read: %s",
+	return err_set(e, n ? (int)n : -ENODATA, "/proc/self/smaps_rollup: %s",
 		       strerror(n ? (int)-n : ENODATA));
 }
 
@@ -162,6 +162,12 @@ static const struct mechanism ways[] = {
 };
 _Static_assert(sizeof ways / sizeof ways[0] <= MECHANISMS_MAX, "room for every row");
 
+static void take_fix(struct finding *f, struct fix fix)
+{
+	f->fix_user = fix.user;
+	f->fix_admin = fix.admin;
+}
+
 /* Try each; returns how many findings were written (at most MECHANISMS_MAX). */
 static size_t mechanism_check(const struct root *proc, struct finding out[MECHANISMS_MAX])
 {
@@ -180,9 +186,9 @@ static size_t mechanism_check(const struct root *proc, struct finding out[MECHAN
 		if (!bad)
 			continue;
 		out[i].state = state_of(bad);
-		out[i].fix_user = m->fix_user;
-		out[i].fix_admin = m->fix_admin;
 		snprintf(out[i].reason, sizeof out[i].reason, "%.255s", e.text);
+		take_fix(&out[i], fixes_of_mechanism(m->fix_user, m->fix_admin, out[i].state,
+						     out[i].reason));
 	}
 	return n;
 }
@@ -208,12 +214,6 @@ static void take_note(const struct sample *s, const char *name, struct finding *
 	for (uint32_t i = 0; i < s->nevents; i++)
 		if (s->event[i].kind == EVENT_META && strcmp(s->event[i].name, key) == 0)
 			snprintf(f->note, sizeof f->note, "%.255s", s->event[i].text);
-}
-
-static void take_fix(struct finding *f, struct fix fix)
-{
-	f->fix_user = fix.user;
-	f->fix_admin = fix.admin;
 }
 
 static void check_source(const struct source *k, const struct source_env *env, struct sample *s,

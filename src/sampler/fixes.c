@@ -22,13 +22,32 @@ static const struct source_fix *fitting(const struct source *k, const char *reas
 	return NULL;
 }
 
+/* Everybody may read these files but where somebody forbids it. */
+static bool is_refused_file(enum state state, const char *reason)
+{
+	static const char files[] = "/proc/", said[] = ": Permission denied";
+	size_t n = strlen(reason);
+
+	return state == STATE_FORBIDDEN && !strncmp(reason, files, sizeof files - 1) &&
+	       n >= sizeof said && !strcmp(reason + n - (sizeof said - 1), said);
+}
+
+struct fix fixes_of_mechanism(const char *user, const char *admin, enum state state,
+			      const char *reason)
+{
+	if (is_refused_file(state, reason))
+		admin = "permit the job to read it: the rules of a security module (SELinux, "
+			"AppArmor; its audit log names the refusal) or of the container refuse it";
+	return (struct fix){ user, state != STATE_FAILED ? admin : NULL };
+}
+
 struct fix fixes_of_source(const struct source *k, enum state state, const char *reason)
 {
 	const struct source_fix *f = fitting(k, reason);
 
 	if (f)
 		return (struct fix){ f->user, f->admin };
-	return (struct fix){ k->fix_user, state != STATE_FAILED ? k->fix_admin : NULL };
+	return fixes_of_mechanism(k->fix_user, k->fix_admin, state, reason);
 }
 
 struct fix fixes_of_metric(const struct source *k, enum state state, const char *reason)

@@ -18,6 +18,9 @@ struct fix {
 
 /* The source that declares a metric; NULL: none does. */
 const struct source *fixes_source(const struct metric *m);
+/* What helps with a row's fixes; with a file of /proc that is refused, what permits it. */
+struct fix fixes_of_mechanism(const char *user, const char *admin, enum state state,
+			      const char *reason);
 /* What helps against a source that is not available, or against a metric of it that is refused. */
 struct fix fixes_of_source(const struct source *k, enum state state, const char *reason);
 struct fix fixes_of_metric(const struct source *k, enum state state, const char *reason);

@@ -24,8 +24,9 @@ holds "syncs of the tail at each sample" "$all >= $samples * 3 / 4 && $all <= $s
 sonde=$!
 wait_for 20 recorder_of long >recorder
 sleep 1
-strace -f -c -o calls -p "$(recorder_of long)" 2>/dev/null &
+strace -f -c -o calls -p "$(cat recorder)" 2>/dev/null &
 tracer=$!
+wait_for 20 grep -q '^TracerPid:.*[1-9]' "/proc/$(cat recorder)/status"
 sleep 2
 kill -INT $tracer
 wait $tracer

@@ -21,6 +21,7 @@ static const struct {
 } calls[] = {
 	{ "perf_event_open", SYS_perf_event_open },
 	{ "ptrace", SYS_ptrace },
+	{ "process_vm_readv", SYS_process_vm_readv },
 	{ "socket", SYS_socket },
 	{ "bpf", SYS_bpf },
 };

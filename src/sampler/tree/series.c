@@ -9,6 +9,8 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static struct command_row *look_up(struct commands *c, const char *name)
 {
@@ -185,9 +187,24 @@ static void make_instance(struct tree *t, struct process *p)
 	tell_name(t, p);
 }
 
+/* The kernel refuses what is another user's or has more rights; a security module, what its rules
+ * say. */
+static const char *why_refused(const struct tree *t, const struct process *p)
+{
+	char pid[16];
+	struct stat st;
+
+	snprintf(pid, sizeof pid, "%d", (int)p->pid);
+	if (!fstatat(t->reading.proc->fd, pid, &st, 0) && st.st_uid == geteuid())
+		return "/proc/PID/io may not be read: the process has more rights, or a security "
+		       "module (SELinux, AppArmor) refuses it";
+	return "the process belongs to another user";
+}
+
 static void promote(struct tree *t, struct process *p)
 {
 	bool told = new_arguments(t, p);
+	const char *why;
 
 	if (!p->instance)
 		make_instance(t, p);
@@ -201,10 +218,11 @@ static void promote(struct tree *t, struct process *p)
 		return;
 	t->promoted++;
 	process_changed(p);
-	if (p->io_refused)
-		for (uint32_t row = PROCESS_READ; row <= PROCESS_STORAGE_WRITTEN; row++)
-			sample_refuse(t->sample, p->slot + row, STATE_FORBIDDEN,
-				      "the process belongs to another user");
+	if (!p->io_refused)
+		return;
+	why = why_refused(t, p);
+	for (uint32_t row = PROCESS_READ; row <= PROCESS_STORAGE_WRITTEN; row++)
+		sample_refuse(t->sample, p->slot + row, STATE_FORBIDDEN, why);
 }
 
 static void demote(struct tree *t, struct process *p)

@@ -11,11 +11,23 @@
 #include <string.h>
 #include <unistd.h>
 
-/* How processes are read, beside how they are found. */
-static void say_readings(struct tree *t)
+static void say_pss(struct tree *t)
 {
 	static const char *const pss[] = { "used: within the budget", "used: in every sample",
 					   "off" };
+	int fd = t->pss != PSS_OFF ? root_file(t->reading.proc, "self/smaps_rollup") : 0;
+
+	if (fd == -EACCES || fd == -EPERM)
+		discover_say(t, "mechanism.pss", fd, "/proc/PID/smaps_rollup may not be read");
+	else
+		sample_meta_text(t->sample, "mechanism.pss", pss[t->pss]);
+	if (fd > 0)
+		close(fd);
+}
+
+/* How processes are read, beside how they are found. */
+static void say_readings(struct tree *t)
+{
 	const struct reading *r = &t->reading;
 
 	discover_say(t, "mechanism.cpu_clock", r->clocks ? 0 : -EOPNOTSUPP,
@@ -23,7 +35,7 @@ static void say_readings(struct tree *t)
 	discover_say(t, "mechanism.files_by_size", r->files_by_size ? 0 : -EOPNOTSUPP,
 		     "open files are counted one by one");
 	sample_meta_int(t->sample, "mechanism.files_kept_at_most", r->kept_max);
-	sample_meta_text(t->sample, "mechanism.pss", pss[t->pss]);
+	say_pss(t);
 }
 
 static int estimates_open(struct tree *t)
