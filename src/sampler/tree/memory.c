@@ -167,15 +167,23 @@ static void walk(struct walk *w, int dir, int depth)
 static int64_t in_mount(struct memory_files *m, struct memory_mount *mount)
 {
 	struct walk w = { .m = m, .mount = mount, .left = ENTRIES };
+	char path[sizeof m->proc->path + MEMORY_PATH_SIZE];
 	struct statfs fs;
+	struct stat st;
+	int fd;
 
-	if (mount->too_many || fstatfs(mount->fd, &fs))
+	snprintf(path, sizeof path, "%s/%s", m->proc->path, mount->path);
+	if (mount->too_many || statfs(path, &fs) || fs.f_type != TMPFS_MAGIC)
 		return 0;
 	if (mount->blocks == fs.f_blocks - fs.f_bfree) /* nobody has more of it, or less */
 		return mount->bytes;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
 	mount->blocks = fs.f_blocks - fs.f_bfree;
-	if (lseek(mount->fd, 0, SEEK_SET) == 0)
-		walk(&w, mount->fd, 0);
+	if (!fstat(fd, &st) && st.st_dev == mount->device)
+		walk(&w, fd, 0);
+	close(fd);
 	mount->too_many = w.left <= 0;
 	mount->bytes = mount->too_many ? 0 : w.bytes;
 	return mount->bytes;
@@ -213,25 +221,17 @@ static bool is_behind(const char *mounts, const char *point)
 static void add_mount(struct memory_files *m, pid_t pid, const char *point)
 {
 	struct memory_mount *mount = &m->mount[m->nmounts];
-	char path[MOUNT_PATH_SIZE + 32];
-	struct statfs fs;
 	struct stat st;
-	int fd;
 
-	snprintf(path, sizeof path, "%d/root%s", (int)pid, point);
-	fd = openat(m->proc->fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
+	*mount = (struct memory_mount){ .blocks = UINT64_MAX };
+	if (snprintf(mount->path, sizeof mount->path, "%d/root%s", (int)pid, point) >=
+		    (int)sizeof mount->path ||
+	    fstatat(m->proc->fd, mount->path, &st, 0))
 		return;
-	for (uint32_t i = 0; !fstat(fd, &st) && i < m->nmounts; i++)
-		if (m->mount[i].device == st.st_dev) {
-			close(fd);
+	for (uint32_t i = 0; i < m->nmounts; i++)
+		if (m->mount[i].device == st.st_dev)
 			return;
-		}
-	if (fstatfs(fd, &fs) || fs.f_type != TMPFS_MAGIC) {
-		close(fd);
-		return;
-	}
-	*mount = (struct memory_mount){ .fd = fd, .device = st.st_dev, .blocks = UINT64_MAX };
+	mount->device = st.st_dev;
 	mount->before = in_mount(m, mount);
 	m->nmounts++;
 }
@@ -314,8 +314,6 @@ static void memory_files_open(struct memory_files *m, const struct root *proc, p
 
 static void memory_files_close(struct memory_files *m)
 {
-	for (uint32_t i = 0; i < m->nmounts; i++)
-		close(m->mount[i].fd);
 	*m = (struct memory_files){ 0 };
 }
 

@@ -22,7 +22,7 @@
 
 struct tree;
 
-enum { MEMORY_FILES_MAX = 256, MEMORY_MOUNTS_MAX = 8 };
+enum { MEMORY_FILES_MAX = 256, MEMORY_MOUNTS_MAX = 8, MEMORY_PATH_SIZE = 1100 };
 
 struct memory_files {
 	const struct root *proc;
@@ -31,7 +31,8 @@ struct memory_files {
 	const void *of;
 	int left; /* descriptors that are still looked at, this time */
 	struct memory_mount {
-		int fd; /* of its directory */
+		/* Below /proc, through a process. It is not held open: its user may unmount it. */
+		char path[MEMORY_PATH_SIZE];
 		dev_t device;
 		uint64_t blocks; /* in use by anybody, when it was looked through last */
 		int64_t bytes, before;
