@@ -118,7 +118,8 @@ static int program_check(char *const *argv)
 		add_hint(&hint, argv);
 	bytes_u8(&hint, '\0');
 	if (rc == ENOENT)
-		say("%s: command not found%s", argv[0], hint.failed ? "" : (const char *)hint.data);
+		say("%s: command not found%s", *argv[0] ? argv[0] : "''",
+		    hint.failed ? "" : (const char *)hint.data);
 	else if (rc)
 		say("%s: cannot execute: %s", argv[0], strerror(rc));
 	bytes_free(&hint);

@@ -47,6 +47,7 @@ struct child {
 	int64_t reaped;
 	int status;
 	int64_t start_ns, max_rss_bytes;
+	int64_t rss_before; /* of the launcher's memory, which the command has until its exec */
 	int64_t end_ns, deadline_ns; /* deadline 0: none */
 	int64_t over_ns;             /* all of it was waited for; not when the recorder hears so */
 	bool timed_out;
@@ -104,8 +105,11 @@ static int start(const struct launch *l, struct child *c, struct err *e)
 {
 	volatile int failed = 0;
 	struct early before;
+	struct rusage own;
 
 	take_early(&before);
+	getrusage(RUSAGE_SELF, &own);
+	c->rss_before = own.ru_maxrss * INT64_C(1024);
 	c->start_ns = clock_mono_ns();
 	c->pid = vfork();
 	if (c->pid < 0)
@@ -124,7 +128,8 @@ static int start(const struct launch *l, struct child *c, struct err *e)
 	}
 	waitpid(c->pid, NULL, 0);
 	if (failed == ENOENT)
-		return err_set(e, LAUNCH_NOT_FOUND, "%s: command not found", l->argv[0]);
+		return err_set(e, LAUNCH_NOT_FOUND, "%s: command not found",
+			       *l->argv[0] ? l->argv[0] : "''");
 	return err_set(e, LAUNCH_NOT_EXECUTABLE, "%s: cannot execute: %s", l->argv[0],
 		       strerror(failed));
 }
@@ -203,6 +208,14 @@ static void look_before(struct child *c)
 		c->children = glance_children(c->pid);
 }
 
+/* The kernel counts as the command's what the launcher had of memory when the command was executed:
+ * no more than that may be the launcher's. */
+static void take_max_rss(struct child *c, pid_t pid, int64_t bytes)
+{
+	if ((pid != c->pid || bytes > c->rss_before) && bytes > c->max_rss_bytes)
+		c->max_rss_bytes = bytes;
+}
+
 /* Take all that can be waited for now. */
 static void reap(const struct launch *l, struct child *c)
 {
@@ -218,8 +231,7 @@ static void reap(const struct launch *l, struct child *c)
 			continue;
 		}
 		c->reaped++;
-		if (own.ru_maxrss * INT64_C(1024) > c->max_rss_bytes)
-			c->max_rss_bytes = own.ru_maxrss * INT64_C(1024);
+		take_max_rss(c, pid, own.ru_maxrss * INT64_C(1024));
 		if (pid == c->pid) {
 			c->ended = true;
 			c->status = status;

@@ -52,7 +52,7 @@ PYTHON = "/usr/bin/python3"
 CORES = len(os.sched_getaffinity(0))
 SCORES = ("first", "later", "silent", "false")
 LIMIT = 150    # seconds that one job may take
-FIGURES = ("sonde", "cores", "memory", "memory peak", "CPU time", "counted by", "processes", "I/O", "monitor", "recording", "machine", "time",
+FIGURES = ("sonde", "cores", "memory", "memory peak", "of which", "CPU time", "counted by", "processes", "I/O", "monitor", "recording", "machine", "time",
            "where", "overhead", "next", "swap", "GPU", "GPUs", "nodes", "energy", "network", "events", "phases", "marks", "still runs", "left behind", "used",
            "code", "hot spots", "losses")
 NO_BLAME = ("unsure", "good", "ok", "fine")

@@ -170,7 +170,7 @@ static int take_value(struct parser *p, const struct option *o, const char *atta
 {
 	if (!attached && o->bare && (!o->follows || is_last_or_before_option(p)))
 		return store(o, o->bare, p->opts, p->e);
-	if (!attached && p->at + 1 >= p->args->argc)
+	if (!attached && (p->at + 1 >= p->args->argc || !strcmp(p->args->argv[p->at + 1], "--")))
 		return err_set(p->e, -EINVAL, "option --%s needs a value: --%s %s", o->name,
 			       o->name, o->value ? o->value : "VALUE");
 	return store(o, attached ? attached : p->args->argv[++p->at], p->opts, p->e);

@@ -176,6 +176,8 @@ int directory_open(const struct directory_wish *w, bool *made, struct err *e)
 	if (!*made && errno != EEXIST)
 		return err_set(e, -errno, "cannot make the directory %s: %s; %s", w->path,
 			       strerror(errno), w->elsewhere);
+	if (*made) /* whatever the umask is */
+		(void)!chmod(w->path, 0700);
 	fd = open(w->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return err_set(e, -errno, "cannot open the directory %s: %s; %s", w->path,
