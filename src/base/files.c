@@ -16,7 +16,8 @@
 
 int folder_make(const char *path, struct err *e)
 {
-	if (mkdir(path, 0700) && errno != EEXIST)
+	/* Whatever the umask is: its owner writes into it. */
+	if (mkdir(path, 0700) ? errno != EEXIST : chmod(path, 0700))
 		return err_set(e, -errno, "cannot make the directory %.300s: %s", path,
 			       strerror(errno));
 	return 0;

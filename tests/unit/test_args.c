@@ -243,6 +243,8 @@ static void what_follows_a_command_is_left_alone(void **state)
 	assert_string_equal(g.argv[2], "--app");
 	assert_int_equal(PARSE(g, true, "--"), 0);
 	assert_int_equal(g.first, 1);
+	assert_true(PARSE(g, true, "-o -- app") < 0); /* its value was forgotten */
+	assert_int_equal(PARSE(g, true, "--output=-- app"), 0);
 }
 
 static void help_is_told_from_options_and_operands(void **state)
