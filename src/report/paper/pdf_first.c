@@ -10,6 +10,7 @@
 #include "report/paper/pdf.h"
 #include "report/summary/code.h"
 #include "report/summary/ending.h"
+#include "report/summary/filesused.h"
 #include "report/summary/mpi.h"
 #include "report/summary/touched.h"
 #include "report/summary/waittime.h"
@@ -439,6 +440,21 @@ static double touched(struct bytes *d, const struct summary *s, double y)
 	return part(d, "Which code touched memory first", &words, y);
 }
 
+/* The ten files that were used most; nothing where nobody asked for them. */
+static double files(struct bytes *d, const struct summary *s, double y)
+{
+	struct bytes words = { 0 };
+
+	if (!s->files_used)
+		return y;
+	files_used_words(s->files_used, 10, &words);
+	if (!words.len && s->files_used->refused)
+		bytes_printf(&words, "Not recorded: %.900s", s->files_used->refused);
+	if (!words.len)
+		return y;
+	return part(d, "Files that the job used most", &words, y);
+}
+
 /* Efficiencies of an MPI job; nothing where nobody asked for them. */
 static double mpi(struct bytes *d, const struct summary *s, double y)
 {
@@ -547,6 +563,7 @@ struct pdf_shown pdf_first_page(struct bytes *d, const struct plots *p)
 	y = code(d, p->summary, y);
 	y = waits(d, p->summary, y);
 	y = touched(d, p->summary, y);
+	y = files(d, p->summary, y);
 	y = mpi(d, p->summary, y);
 	y = verdicts(d, p, y, p->n ? PDF_BOTTOM - OVERVIEW_HEIGHT - 6 : PDF_BOTTOM);
 	return overview(d, p, y);
