@@ -25,6 +25,7 @@ enum {
 	STACK_BYTES = 1024, /* of the copy */
 	QUEUE_MOST = 1 << 16,
 	WRITTEN_NS = 200000, /* what is younger another CPU may not have written yet */
+	HELD_NS = 20000000,  /* until it shows whether a name in memory was overwritten */
 	RECORD_MOST = 65536,
 };
 
@@ -425,7 +426,9 @@ void rings_take(struct rings *r, bool all,
 	for (; done < r->n; done++) {
 		struct traced *t = &r->queue[done];
 
-		if ((t->time_ns > until_ns || t->seen_ns > until_ns) && r->n < QUEUE_MOST)
+		if ((t->time_ns > until_ns ||
+		     t->seen_ns > until_ns - (t->from_memory ? HELD_NS : 0)) &&
+		    r->n < QUEUE_MOST)
 			break;
 		take(to, t, r->n - done - 1);
 		free(t->name);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { ENTRIES_MOST = 20000 };
 
@@ -134,6 +135,8 @@ static void not_found(struct tracing *g, struct book_process *p, const struct tr
 	if (!slash)
 		return;
 	slash[1] = '\0';
+	if (t->from_memory && access(path, F_OK))
+		*path = '\0'; /* it may be what was in freed memory */
 	row = book_row_of(g->book, p, path, t->time_ns);
 	if (row)
 		count(g, row, FILE_NOT_FOUND, 1, t->time_ns);

@@ -35,7 +35,7 @@ int main(int argc, char **argv)
 
 	for (int i = 0; argc > 3 && i < files; i++) {
 		snprintf(path, sizeof path, "%s/%s%d", argv[1], argv[3], i);
-		use(path, 1 + (size_t)i * 37);
+		use(path, 1 + (size_t)i % 1000 * 37);
 		snprintf(path, sizeof path, "%s/none%d", argv[1], i);
 		if (!stat(path, &st))
 			return 1;
