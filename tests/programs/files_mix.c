@@ -22,8 +22,7 @@ static void use(const char *path, size_t n)
 	other = dup(fd);
 	while (read(other, data, 4096) > 0)
 		;
-	if (pread(fd, data, n, 1) < 0 || fsync(fd) || close(fd) || close(other) ||
-	    stat(path, &st))
+	if (pread(fd, data, n, 1) < 0 || fsync(fd) || close(fd) || close(other) || stat(path, &st))
 		exit(1);
 }
 
