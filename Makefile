@@ -47,7 +47,7 @@ endif
 
 # What is a program of its own: src/NAME/ is the helper sonde-NAME.
 # One that needs a library of its own, NAME.needs to pkg-config, is left out where that is not there, or where NAME.check fails.
-HELPERS     := nvml sqlite hdf5 draw http serve database indicator nothing yaml iterator unwind
+HELPERS     := nvml sqlite hdf5 draw http serve database indicator nothing yaml iterator unwind files
 sqlite.needs := sqlite3
 hdf5.needs   := hdf5 libdeflate
 draw.needs   := pangocairo cairo-pdf cairo-svg cairo-png

@@ -7,6 +7,7 @@
 #include "report/page/page_events.h"
 #include "report/phases/span_totals.h"
 #include "report/summary/code.h"
+#include "report/summary/filesused.h"
 #include "report/summary/mpi.h"
 #include "report/summary/own.h"
 #include "report/summary/path.h"
@@ -29,11 +30,12 @@ enum { TRACKER_OFF, TRACKER_FIGURES_OF_NODES, TRACKER_SAMPLES };
 /* Rows of a table of code. */
 enum { CODE_ROWS = 10, CODE_ROWS_BY = 50, CODE_ROWS_JSON = 1000 };
 /* --by: none, then stacks_by, then what only waits have. */
-#define CODE_BY "all|function|line|module|class|command|process|thread|rank|node|phase|object|place"
-enum { BY_OBJECT = STACKS_BY_NUMBER_OF + 1, BY_PLACE };
+#define CODE_BY                                                                                    \
+	"all|function|line|module|class|command|process|thread|rank|node|phase|object|place|file|directory|extension|mount"
+enum { BY_OBJECT = STACKS_BY_NUMBER_OF + 1, BY_PLACE, BY_FILE, BY_MOUNT = BY_FILE + 3 };
 
 struct show_options {
-	bool json, markdown, spans, all, code, waits, memory, mpi, path;
+	bool json, markdown, spans, all, code, waits, memory, mpi, path, files;
 	bool newest; /* it was not named */
 	int64_t tracker, by;
 	const char *rules, *metrics, *classes;
@@ -75,6 +77,11 @@ static const struct option rows[] = {
 		  "the peak, and in all; with --json as schema sonde/memory/1. Needs a recording "
 		  "with --memory.",
 	  OPTION_OFFSET(struct show_options, memory) },
+	{ .name = "files",
+	  .help = "Print the files that the job used instead: bytes, calls, time, sequential share, "
+		  "opens, stats and names that are not there; with --json as schema "
+		  "sonde/files/1. Needs a recording with --files.",
+	  OPTION_OFFSET(struct show_options, files) },
 	{ .name = "mpi",
 	  .help = "Print what the job's ranks did with MPI instead: efficiencies of the job and of "
 		  "its phases, time and bytes by function and rank, and who comes last; with "
@@ -86,7 +93,8 @@ static const struct option rows[] = {
 	  .fallback = "all",
 	  .help = "Print this table only, with more rows: of waits with --waits, of memory with "
 		  "--memory, else of code; "
-		  "object and place (both together, with the line) are of waits only.",
+		  "object and place (both together, with the line) are of waits only; of files with "
+		  "--files: file, directory, extension, mount, phase, process and command.",
 	  OPTION_OFFSET(struct show_options, by) },
 	{ .name = "classes",
 	  .value = "FILE|DIR",
@@ -126,6 +134,7 @@ static const struct example examples[] = {
 	{ "show --waits sonde_1234", "what the threads waited for, and in which functions" },
 	{ "show --path sonde_1234", "which processes decided how long a build took" },
 	{ "show --memory sonde_1234", "which functions touched the memory of the peak first" },
+	{ "show --files --by directory sonde_1234", "the directories whose files the job used" },
 	{ "show --mpi sonde_1234", "where the ranks' time in MPI went, and who was late" },
 	{ "show --tracker", "figures per node for an experiment tracker" },
 	{ "show --metrics 'gpu.*'", "compare nodes by the use of their GPUs, too" },
@@ -343,6 +352,45 @@ static int print_path(const struct show_options *o, const struct summary *s, str
 	return rc;
 }
 
+static bool files_table(int64_t by, enum used_by *out)
+{
+	*out = USED_BY_FILE;
+	if (by >= BY_FILE && by <= BY_MOUNT)
+		*out = (enum used_by)(by - BY_FILE);
+	else if (by == STACKS_BY_PHASE + 1)
+		*out = USED_BY_PHASE;
+	else if (by == STACKS_BY_PROCESS + 1)
+		*out = USED_BY_PROCESS;
+	else if (by == STACKS_BY_COMMAND + 1)
+		*out = USED_BY_COMMAND;
+	else
+		return !by;
+	return true;
+}
+
+static int print_files(const struct show_options *o, const struct summary *s, struct run *r,
+		       struct err *e)
+{
+	struct bytes out = { 0 };
+	enum used_by by;
+	int rc;
+
+	(void)files_table(o->by, &by);
+	if (o->json) {
+		rc = files_used_json(s->files_used, r, &out, e);
+		return rc ? rc : print_all(&out, r, e);
+	}
+	if (!s->files_used) {
+		say("show: no files in %s; record them with --files", r->path);
+		return 0;
+	}
+	return files_used_print(s->files_used, r, by,
+				o->all  ? SIZE_MAX
+				: o->by ? CODE_ROWS_BY
+					: CODE_ROWS,
+				stdout, e);
+}
+
 static int print_tracker(bool samples, const struct summary *s, struct run *r, struct err *e)
 {
 	struct bytes out = { 0 };
@@ -391,17 +439,20 @@ static int print_summary(const struct show_options *o, struct run *r, struct err
 
 	if (!rc)
 		rc = summary_make_as(&s, r,
-				     &(struct summary_wish){
-					     .all = o->json && !o->tracker && !o->code && !o->mpi &&
-						    !o->memory && !o->path && json_needs_all(r),
-					     .site = site,
-					     .compared = o->metrics,
-					     .classes = o->classes },
+				     &(struct summary_wish){ .all = o->json && !o->tracker &&
+								    !o->code && !o->mpi &&
+								    !o->memory && !o->path &&
+								    !o->files && json_needs_all(r),
+							     .site = site,
+							     .compared = o->metrics,
+							     .classes = o->classes },
 				     e);
 	if (!rc && o->tracker)
 		rc = print_tracker(o->tracker == TRACKER_SAMPLES, &s, r, e);
 	else if (!rc && o->code)
 		rc = print_code(o, &s, r, e);
+	else if (!rc && o->files)
+		rc = print_files(o, &s, r, e);
 	else if (!rc && o->memory)
 		rc = print_memory(o, &s, r, e);
 	else if (!rc && o->path)
@@ -431,26 +482,33 @@ static int show_exec(const void *given, int noperands, char **operands)
 	struct show_options options = *(const struct show_options *)given;
 	struct choice c;
 	enum waiting_by by;
+	enum used_by used;
 	struct err e = { "" };
 	int rc, code;
 
 	options.waits |= options.by == BY_OBJECT || options.by == BY_PLACE;
-	options.code |= options.by && !options.waits && !options.memory;
-	if (options.code + options.waits + options.memory + options.path + options.mpi +
-		    options.spans + (options.tracker != 0) >
+	options.files |= options.by >= BY_FILE;
+	options.code |= options.by && !options.waits && !options.memory && !options.files;
+	if (options.code + options.waits + options.memory + options.mpi + options.files +
+		    options.path + options.spans + (options.tracker != 0) >
 	    1) {
-		say("show: use each of --code, --waits, --memory, --path, --mpi, --spans and --tracker "
-		    "without the others");
+		say("show: use each of --code, --waits, --memory, --path, --mpi, --files, --spans "
+		    "and --tracker without the others");
 		return EXIT_USAGE;
 	}
-	if (options.markdown && (options.json || options.spans || options.tracker || options.code ||
-				 options.waits || options.memory || options.path || options.mpi)) {
+	if (options.markdown &&
+	    (options.json || options.spans || options.tracker || options.code || options.waits ||
+	     options.memory || options.path || options.mpi || options.files)) {
 		say("show: use --markdown without --json, --spans, --code, --waits, --memory, "
-		    "--path, --mpi and --tracker");
+		    "--path, --mpi, --files and --tracker");
 		return EXIT_USAGE;
 	}
 	if (options.waits && options.by && !waits_table(options.by, &by)) {
 		say("show: waits have no table by %s", stacks_by_names[options.by - 1]);
+		return EXIT_USAGE;
+	}
+	if (options.files && !files_table(options.by, &used)) {
+		say("show: files have no table by %s", stacks_by_names[options.by - 1]);
 		return EXIT_USAGE;
 	}
 	code = choose_recording(&c, "show", "showing", noperands, operands);

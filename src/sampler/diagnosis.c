@@ -542,7 +542,9 @@ static int examine(struct diagnosis *d, const struct source_env *env, struct err
 
 int diagnosis_make(struct diagnosis *d, const char *procfs, const char *sysfs, struct err *e)
 {
-	struct source_env env = { .interval_ns = NS_PER_S, .patience_ns = PATIENCE_S * NS_PER_S };
+	struct source_env env = { .interval_ns = NS_PER_S,
+				  .patience_ns = PATIENCE_S * NS_PER_S,
+				  .files = FILES_BY_CALLS };
 	int r = root_open(&env.proc, procfs);
 
 	if (r < 0)

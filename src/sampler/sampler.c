@@ -122,6 +122,7 @@ static void fill_env(struct source_env *env, const struct sampler_options *o)
 	env->max_overhead = o->max_overhead;
 	env->no_paths = o->no_paths;
 	env->memory_hz = o->memory_hz;
+	env->files = o->files;
 	env->waits_hz = o->waits_hz;
 	env->mask = (struct source_mask){ secret_text, o->tree.secrets };
 }

@@ -209,6 +209,7 @@ struct recorder_options recording_recorder(const struct recording_plan *p)
 			     .no_paths = o->no_paths,
 			     .waits_hz = p->waits_hz,
 			     .memory_hz = p->memory_hz,
+			     .files = (enum files_by)o->files,
 			     .tree = { .process_events = process_events_of(o),
 				       .reader = (enum tree_reader)o->tree,
 				       .pss = (enum pss)o->pss,

@@ -21,6 +21,8 @@ struct bytes;
 struct perf_options; /* source/perf/perf.h */
 struct secret_list;
 
+enum files_by { FILES_OFF, FILES_BY_CALLS, FILES_BY_POSITIONS };
+
 /* Puts a text without what looks like a secret; text NULL: nothing is masked. */
 struct source_mask {
 	void (*text)(const struct secret_list *secrets, struct bytes *out, const char *text);
@@ -63,6 +65,7 @@ struct source_env {
 	double max_overhead;     /* share of one core that Sonde may take; 0: no limit */
 	bool no_paths;           /* of the files in stacks and waits record the names alone */
 	int64_t memory_hz;       /* samples of page faults a second; 0: as fits; < 0: none */
+	enum files_by files;     /* how the files that the job uses are recorded */
 	int64_t waits_hz;        /* looks a second at threads that wait; 0: as fits; < 0: none */
 	int64_t patience_ns; /* how long open may wait for a helper's first answer; 0: not at all */
 	struct source_mask mask;

@@ -2,6 +2,7 @@
 /* variables_text.c - what rules know that is not a number: names and words. */
 #include "core/stacks/stall.h"
 #include "report/judging/variables.h"
+#include "report/summary/filesused.h"
 
 #include <string.h>
 
@@ -335,6 +336,21 @@ static const char *top_function(const struct summary *s)
 	return s->code_top;
 }
 
+static const char *small_files_directory(const struct summary *s)
+{
+	return s->files_used && *s->files_used->small.name ? s->files_used->small.name : NULL;
+}
+
+static const char *again_file(const struct summary *s)
+{
+	return s->files_used && *s->files_used->again.name ? s->files_used->again.name : NULL;
+}
+
+static const char *missing_directory(const struct summary *s)
+{
+	return s->files_used && *s->files_used->missing.name ? s->files_used->missing.name : NULL;
+}
+
 static const char *growing_function(const struct summary *s)
 {
 	return s->touched_top;
@@ -396,6 +412,11 @@ static const char *held_up_sleep(const struct summary *s)
 }
 
 const struct text_variable text_variables[] = {
+	{ "small_files_directory", "The directory of which most small files were opened.",
+	  small_files_directory },
+	{ "again_file", "The file that was read most again.", again_file },
+	{ "missing_directory", "The directory with most names that do not exist.",
+	  missing_directory },
 	{ "growing_function", "The function whose memory grows with the job's, and where it is.",
 	  growing_function },
 	{ "top_function",

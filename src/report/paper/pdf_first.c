@@ -10,6 +10,7 @@
 #include "report/paper/pdf.h"
 #include "report/summary/code.h"
 #include "report/summary/ending.h"
+#include "report/summary/filesused.h"
 #include "report/summary/mpi.h"
 #include "report/summary/path.h"
 #include "report/summary/touched.h"
@@ -457,6 +458,21 @@ static double path(struct bytes *d, const struct plots *p, double y)
 	return words.len ? part(d, "Critical path", &words, y) : y;
 }
 
+/* The ten files that were used most; nothing where nobody asked for them. */
+static double files(struct bytes *d, const struct summary *s, double y)
+{
+	struct bytes words = { 0 };
+
+	if (!s->files_used)
+		return y;
+	files_used_words(s->files_used, 10, &words);
+	if (!words.len && s->files_used->refused)
+		bytes_printf(&words, "Not recorded: %.900s", s->files_used->refused);
+	if (!words.len)
+		return y;
+	return part(d, "Files that the job used most", &words, y);
+}
+
 /* Efficiencies of an MPI job; nothing where nobody asked for them. */
 static double mpi(struct bytes *d, const struct summary *s, double y)
 {
@@ -566,6 +582,7 @@ struct pdf_shown pdf_first_page(struct bytes *d, const struct plots *p)
 	y = waits(d, p->summary, y);
 	y = touched(d, p->summary, y);
 	y = path(d, p, y);
+	y = files(d, p->summary, y);
 	y = mpi(d, p->summary, y);
 	y = verdicts(d, p, y, p->n ? PDF_BOTTOM - OVERVIEW_HEIGHT - 6 : PDF_BOTTOM);
 	return overview(d, p, y);

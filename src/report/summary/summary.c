@@ -3,6 +3,7 @@
 #include "report/judging/rules.h"
 #include "report/summary/code.h"
 #include "report/summary/ending.h"
+#include "report/summary/filesused.h"
 #include "report/summary/mpi.h"
 #include "report/summary/parts.h"
 #include "report/summary/reason.h"
@@ -123,6 +124,22 @@ static int memory_make(struct summary *s, struct run *r, struct err *e)
 	return rc;
 }
 
+static int files_make(struct summary *s, struct run *r, struct err *e)
+{
+	int rc = files_used_make(&s->files_used, r, e);
+	const struct files_used *u = s->files_used;
+	bool known = u && u->n && !u->by_positions;
+
+	s->small_files_opens = known ? u->small.opens : NAN;
+	s->small_files_bytes = known ? u->small.bytes : NAN;
+	s->again_times = known ? u->again.times : NAN;
+	s->again_bytes = known ? u->again.bytes : NAN;
+	s->names_missing = known ? u->missing.count : NAN;
+	s->names_asked = known ? u->metadata : NAN;
+	s->files_calls = known ? u->all_calls : NAN;
+	return rc;
+}
+
 static int make_parts(struct summary *s, struct run *r, struct series_index *x,
 		      const struct summary_wish *w, struct err *e)
 {
@@ -145,6 +162,8 @@ static int make_parts(struct summary *s, struct run *r, struct series_index *x,
 		rc = waittime_make(&s->waits, r, false, e);
 	if (!rc)
 		rc = memory_make(s, r, e);
+	if (!rc)
+		rc = files_make(s, r, e);
 	if (!rc)
 		rc = summary_mpi_make(s, r, x, e);
 	if (!rc)
@@ -279,6 +298,7 @@ void summary_free(struct summary *s)
 	code_free(s->code);
 	waittime_free(s->waits);
 	touched_free(s->touched);
+	files_used_free(s->files_used);
 	mpi_free(s->mpi);
 	*s = (struct summary){ 0 };
 }

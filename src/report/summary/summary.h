@@ -238,6 +238,12 @@ struct summary {
 	struct summary_ending ending;
 	struct account account; /* where the time went */
 	struct waittime *waits; /* of threads (report/summary/waittime.h); NULL: not recorded */
+	struct files_used *files_used; /* report/summary/filesused.h; NULL: not recorded */
+	/* Of them, where system calls were traced: opens of small files in one directory, and what
+	 * was moved; the file that was read again and again; names that are not there, in one
+	 * directory; opens, stats and such names; reads and writes. NAN: not known. */
+	double small_files_opens, small_files_bytes, again_times, again_bytes, names_missing,
+		names_asked, files_calls;
 	struct touched_memory
 		*touched; /* its memory by code (report/summary/touched.h); NULL: not known */
 	/* The function of which memory grows with that of the job, "" or "load (load.c:41)"; by how

@@ -5,6 +5,7 @@
 #include "report/lines.h"
 #include "report/summary/code.h"
 #include "report/summary/ending.h"
+#include "report/summary/filesused.h"
 #include "report/summary/mpi.h"
 #include "report/summary/own.h"
 #include "report/summary/summary.h"
@@ -330,6 +331,23 @@ static void add_touched(struct lines *l, const struct summary *s, unsigned most)
 	bytes_free(&words);
 }
 
+/* The files that were used most, where they were recorded. */
+static void add_files(struct lines *l, const struct summary *s, unsigned most)
+{
+	struct bytes words = { 0 };
+
+	if (!s->files_used)
+		return;
+	files_used_words(s->files_used, most, &words);
+	if (!words.len && s->files_used->refused) {
+		bytes_puts(&words, "not recorded: ");
+		escape_terminal(&words, s->files_used->refused);
+	}
+	if (words.len && !words.failed)
+		bytes_put(lines_add(l, "files", NULL), words.data, words.len);
+	bytes_free(&words);
+}
+
 static void add_mpi(struct lines *l, const struct summary *s, unsigned most)
 {
 	if (s->mpi)
@@ -395,6 +413,7 @@ void summary_print_brief(const struct summary *s, const struct own *own, FILE *o
 	add_code(&l, s, CODE_BRIEFLY);
 	add_waits(&l, s, WAITS_MATTER, CODE_BRIEFLY);
 	add_touched(&l, s, CODE_BRIEFLY);
+	add_files(&l, s, CODE_BRIEFLY);
 	add_mpi(&l, s, CODE_BRIEFLY);
 	terminal_used_briefly(&l, s);
 	add_own(&l, own);
@@ -414,6 +433,7 @@ static void add_all(struct lines *l, const struct summary *s, bool colour)
 	add_code(l, s, CODE_FULLY);
 	add_waits(l, s, 0, CODE_FULLY);
 	add_touched(l, s, CODE_FULLY);
+	add_files(l, s, CODE_FULLY);
 	add_mpi(l, s, CODE_FULLY);
 	add_tasks(l, s);
 	terminal_used(l, s);

@@ -255,7 +255,8 @@ static bool is_users(const struct members *m, pid_t pid)
 /* Helpers that a recorder starts beside a job. */
 static bool is_helper(const char *comm)
 {
-	return !strcmp(comm, "sonde-nvml") || !strcmp(comm, "sonde-unwind");
+	return !strcmp(comm, "sonde-nvml") || !strcmp(comm, "sonde-unwind") ||
+	       !strcmp(comm, "sonde-files");
 }
 
 bool members_is_own(const struct members *m, pid_t pid)
