@@ -2,6 +2,7 @@
 #include "files/calls.h"
 
 #include "base/descriptors.h"
+#include "base/text/number.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -118,16 +119,22 @@ static bool cache_path(char *path, size_t size, bool make)
 
 static void read_cache(struct calls_ids *ids)
 {
-	char path[4096];
-	unsigned nr, enter, leave;
+	char path[4096], line[128];
 	FILE *in = cache_path(path, sizeof path, false) ? fopen(path, "re") : NULL;
 
-	while (in && fscanf(in, "%u %u %u", &nr, &enter, &leave) == 3)
+	while (in && fgets(line, sizeof line, in)) {
+		const char *p = line;
+		uint64_t nr, enter, leave;
+
+		if (!number_u64(&p, &nr) || !number_u64(&p, &enter) || !number_u64(&p, &leave) ||
+		    enter > UINT32_MAX || leave > UINT32_MAX)
+			continue;
 		for (uint32_t i = 0; i < ncalls; i++)
 			if (calls[i].nr == nr) {
-				ids->enter[i] = enter;
-				ids->exit[i] = leave;
+				ids->enter[i] = (uint32_t)enter;
+				ids->exit[i] = (uint32_t)leave;
 			}
+	}
 	if (in)
 		fclose(in);
 }

@@ -251,12 +251,13 @@ static void tell_first(struct files *f, const char *why)
 
 int main(int argc, char **argv)
 {
-	struct files *f = calloc(1, sizeof *f);
+	static struct files files;
+	struct files *f = &files;
 	struct err e = { "" };
 	struct stat st;
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (!f || fstat(FILES_SOCKET, &st) || !S_ISSOCK(st.st_mode))
+	if (fstat(FILES_SOCKET, &st) || !S_ISSOCK(st.st_mode))
 		return 2;
 	f->book = book_new();
 	if (!f->book)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "files/positions.h"
 
+#include "base/text/number.h"
 #include "files/names.h"
 
 #include <ctype.h>
@@ -24,8 +25,8 @@ void positions_add(struct positions *s, pid_t pid, bool launcher)
 
 static void look_at_fd(struct book *b, struct book_process *p, int fd, int64_t now_ns)
 {
-	long long at = -1;
-	unsigned flags = 0;
+	int64_t at = -1;
+	unsigned long flags = 0;
 	char path[64], line[256], name[NAME_MOST];
 	struct book_fd *f = book_fd(p, fd);
 	struct book_row *r;
@@ -36,9 +37,14 @@ static void look_at_fd(struct book *b, struct book_process *p, int fd, int64_t n
 		return;
 	snprintf(path, sizeof path, "/proc/%d/fdinfo/%d", (int)p->pid, fd);
 	in = fopen(path, "re");
-	while (in && fgets(line, sizeof line, in))
-		if (sscanf(line, "pos: %lld", &at) != 1)
-			(void)sscanf(line, "flags: %o", &flags);
+	while (in && fgets(line, sizeof line, in)) {
+		const char *number = line + sizeof "pos:" - 1;
+
+		if (!strncmp(line, "pos:", 4))
+			at = number_i64(&number, &at) ? at : -1;
+		else if (!strncmp(line, "flags:", 6))
+			flags = strtoul(line + 6, NULL, 8);
+	}
 	if (in)
 		fclose(in);
 	row = book_row_of(b, p, name, now_ns);
@@ -87,14 +93,17 @@ static void look_below(struct book *b, pid_t pid, int depth, int64_t now_ns)
 	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
 	dir = depth < DEPTH_MOST ? opendir(path) : NULL;
 	while (dir && (entry = readdir(dir))) {
+		char text[4096];
+		const char *p = text;
+		int64_t child;
 		FILE *in;
-		int child;
 
 		snprintf(path, sizeof path, "/proc/%d/task/%s/children", (int)pid, entry->d_name);
 		in = isdigit((unsigned char)entry->d_name[0]) ? fopen(path, "re") : NULL;
-		while (in && fscanf(in, "%d", &child) == 1) {
-			look_at_process(b, child, now_ns);
-			look_below(b, child, depth + 1, now_ns);
+		text[in ? fread(text, 1, sizeof text - 1, in) : 0] = '\0';
+		while (number_i64(&p, &child) && child > 0 && child <= INT32_MAX) {
+			look_at_process(b, (pid_t)child, now_ns);
+			look_below(b, (pid_t)child, depth + 1, now_ns);
 		}
 		if (in)
 			fclose(in);

@@ -229,11 +229,13 @@ static void open_or_stat(struct tracing *g, struct book_process *p, const struct
 
 static void duplicate(struct book_process *p, const struct traced *t, bool cloexec)
 {
-	struct book_fd *to = book_fd(p, (int)t->result), *from = book_fd(p, (int)t->arg[0]);
+	struct book_fd *to, *from;
 
 	if (t->result < 0)
 		return;
-	to = book_fd(p, (int)t->result); /* they may have moved */
+	(void)book_fd(p, (int)t->result); /* so that they do not move any more */
+	from = book_fd(p, (int)t->arg[0]);
+	to = book_fd(p, (int)t->result);
 	if (to && from)
 		*to = *from;
 	if (to)

@@ -48,7 +48,7 @@ static void leave(struct spaces *s, struct space *x)
 	if (*at)
 		*at = x->next;
 	forget_mappings(x);
-	*x = (struct space){ 0 };
+	memset(x, 0, sizeof *x);
 }
 
 /* Of so many rows from the hand on: a free one; else one that has ended, else any: that which was
