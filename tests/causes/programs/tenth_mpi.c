@@ -30,7 +30,7 @@ int main(int argc, char **argv)
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	const char *what = argc > 2 ? argv[1] : "";
-	double s = argc > 2 ? atof(argv[2]) : 0, sum;
+	double s = argc > 2 ? strtod(argv[2], NULL) : 0, sum;
 	if (!strcmp(what, "even")) {
 		for (int i = 0; i < 5; i++) {
 			burn(s / 5);
