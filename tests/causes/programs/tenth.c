@@ -136,7 +136,7 @@ static int arrays(void)
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
-	double a = argc > 2 ? strtod(argv[2], NULL) : 0, b = argc > 3 ? atof(argv[3]) : 0;
+	double a = argc > 2 ? strtod(argv[2], NULL) : 0, b = argc > 3 ? strtod(argv[3], NULL) : 0;
 	if (!strcmp(what, "serial"))
 		burn(a);
 	else if (!strcmp(what, "threads"))
