@@ -72,7 +72,7 @@ HELPERDIR   := $(BUILD)/libexec/sonde
 INJECT      := $(HELPERDIR)/libsonde_inject.so
 # RELEASE=1: programs for any Linux, which `./dev release` packs. They are static, except helpers that load libraries of the machine or
 # whose library has no static form: release/start.c starts these with libraries that come with them.
-BUNDLED     := database draw http indicator nvml serve unwind
+BUNDLED     := database draw files http indicator nvml serve unwind
 ifneq ($(RELEASE),)
 sqlite.link   := -static
 hdf5.link     := -static
