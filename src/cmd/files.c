@@ -43,8 +43,8 @@ static const struct example examples[] = {
 
 static bool is_listed(const struct used_sum *s)
 {
-	return (s->value[USED_READ] > 0 || s->value[USED_WRITTEN] > 0) && !s->value[USED_FOLDED] &&
-	       s->value[USED_MODIFIED] > 0;
+	return (s->value[USED_READ] > 0 || s->value[USED_WRITTEN] > 0) &&
+	       !(s->value[USED_FOLDED] > 0) && s->value[USED_MODIFIED] > 0;
 }
 
 /* "": it cannot be read, or is another by now. */

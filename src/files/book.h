@@ -15,7 +15,8 @@
 
 enum { BOOK_ROWS = 8192, FD_MOST = 65536 };
 
-enum { FD_UNKNOWN = 0, FD_NO_FILE = UINT32_MAX };
+enum { FD_UNKNOWN = 0 };
+#define FD_NO_FILE UINT32_MAX
 
 struct book_fd {
 	uint32_t row;         /* FD_UNKNOWN, FD_NO_FILE or a row, maybe of the parent */

@@ -47,7 +47,7 @@ struct message {
 	int64_t total_user_ns, total_system_ns;
 	int64_t total_minor_faults, total_major_faults;
 	int64_t total_voluntary_switches, total_involuntary_switches;
-	int64_t max_rss_bytes; /* the largest of one process */
+	int64_t max_rss_bytes; /* the largest of one process; 0: not known */
 	int64_t children;      /* enum glance_children, of the command that has ended */
 	int64_t reaped;        /* processes that it waited for, so far */
 	int64_t own_cpu_ns;    /* of the launcher and its sentinel, so far */

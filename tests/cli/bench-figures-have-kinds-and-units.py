@@ -19,6 +19,7 @@ def compare(*words):
 
 script("work.sh", """#!/bin/sh
 [ -n "$BAD" ] && exit 3
+"$PROGRAMS/mem" private 16 1
 echo '{"name": "PiWork", "component": "x", "@parameters": {}, "@result": {"rate": '${RATE:-10}', "step": 3, "plain": 4}}'
 """)
 script("other.sh", "#!/bin/sh\nexit 4\n")

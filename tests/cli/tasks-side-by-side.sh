@@ -27,7 +27,8 @@ for launch in 0 1; do
 done
 holds "imbalance of 1, 2 and 9" "$(of_step 1 0 .cpu_seconds.imbalance_ratio) > 1 && $(of_step 1 0 .cpu_seconds.imbalance_ratio) < 1.3"
 equal "ranks with the least and the most" "0 2" "$(of_step 1 0 '.cpu_seconds | "\(.least_rank) \(.most_rank)"')"
-holds "peak" "$(of_step 1 0 .peak_resident_bytes.least) > 100000"
+# A task that needs less memory than its launcher has no such figure from the kernel: it is absent, and not 0.
+equal "peaks that are nothing" 0 "$(figure out '[.tasks[].peak_resident_bytes | select(. != null and . < 100000)] | length')"
 cpu=$(figure out '[.tasks[].cpu_seconds] | add')
 holds "CPU time of all tasks: $cpu" "$cpu >= 4.8 && $cpu <= $(figure out .job.cpu_seconds) + 0.001"
 equal "exit codes by rank" "0 1 2" "$(figure out '[.tasks[] | select(.step == "1").exit_code | tostring] | join(" ")')"

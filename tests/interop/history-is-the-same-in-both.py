@@ -14,6 +14,7 @@ import time
 import postgres
 
 SONDE = os.environ["SONDE"]
+PROGRAMS = os.environ["PROGRAMS"]
 DATA = os.path.join(os.getcwd(), "data")
 faults = []
 chance = random.Random(6)
@@ -48,7 +49,7 @@ def job(index, status, **variables):
 check("no history yet", names() == [])
 os.mkdir("jobs")
 for i in range(1, 4):
-    sonde("run", "-o", f"jobs/sonde_{i}", "--", "sh", "-c", f"exit {i == 3:d}", code=int(i == 3), **job(i, 0))
+    sonde("run", "-o", f"jobs/sonde_{i}", "--", "sh", "-c", f"{PROGRAMS}/mem private 16 1; exit {i == 3:d}", code=int(i == 3), **job(i, 0))
 sonde("run", "-q", "-o", "jobs/sonde_4", "--", "sleep", "0.1", USER="otto")
 sonde("run", "-q", "-o", "jobs/sonde_5", "--", "sh", "-c", "kill -TERM $$", code=-15, USER="otto")
 check("modes", all(stat.S_IMODE(os.stat(os.path.join(d, f)).st_mode) & 0o77 == 0 for d, _, fs in os.walk(DATA) for f in fs))

@@ -72,7 +72,8 @@ void task_record_end(struct sample *s, struct task_record *t, const struct messa
 		label_number(s, t->instance, "signal", WTERMSIG(m->status));
 	else
 		label_number(s, t->instance, "exit_code", WEXITSTATUS(m->status));
-	say_used(s, t, m->total_user_ns + m->total_system_ns, m->max_rss_bytes);
+	say_used(s, t, m->total_user_ns + m->total_system_ns,
+		 m->max_rss_bytes > 0 ? m->max_rss_bytes : -1);
 	sample_end(s, t->instance, m->at_ns);
 }
 
