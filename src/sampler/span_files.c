@@ -251,6 +251,8 @@ static bool all_take(struct span_files *x, const struct tree *t, struct sample *
 		bool gone = last || is_gone(p), taken;
 
 		p->looks++;
+		if (!gone)
+			span_reader_alive(p->reader, clock_mono_ns());
 		if (!is_ready(x, p, t, gone))
 			continue;
 		taken = process_take(x, p, s);

@@ -96,8 +96,13 @@ page = pathlib.Path("page/report.html").read_text()
 assert "Which code touched memory first" in page and '<svg class="flame"' in page and "load_index" in page
 
 # ---- a leak beside a hundred times as much churn ----
-leak = record("leak", PROGRAMS + "/memory_parts", "leak", "20", options=("--memory=1000",))
-assert leak["grows"] == "write_log", (leak["grows"], leak["growth_bytes"], leak["owner"], leak["missing"])
+for attempt in range(3):  # a machine with much else to do loses samples, or takes them from the job: that is said, and no function is named
+    shutil.rmtree("leak", ignore_errors=True)
+    leak = record("leak", PROGRAMS + "/memory_parts", "leak", "20", options=("--memory=1000",))
+    assert leak.get("grows") in ("write_log", None), leak["grows"]
+    if leak.get("grows"):
+        break
+assert leak.get("grows") == "write_log", leak
 assert "Grows all the time: write_log (memory_parts.c:" in sonde("show", "--memory", "leak")[0]
 
 # What it touched and has kept until half of the time is no leak: what grows has to go on.
