@@ -22,7 +22,10 @@ strace -f -qq -o calls true || skip "strace may not trace here"
 record
 equal "syncs of the recording, waited for" 0 "$(count waited 'fdatasync(')"
 equal "syncs of the recording, behind" 1 "$(count behind 'fdatasync(.*\.sonde')"
-equal "memory given back" 0 "$(count waited "^$recorder .*MADV_DONTNEED")"
+# From the job's end on: what only the start needed is given back once, after some samples.
+sed '1,/sendmsg(.*"\\5\\0\\0\\0\\4\\0\\0\\0/d' waited >last
+[ -s last ] || fail "no MESSAGE_ENDED: $(grep sendmsg calls)"
+equal "memory given back" 0 "$(count last "^$recorder .*MADV_DONTNEED")"
 equal "processes made by the recorder" 0 "$(sed -n '/fstatfs([0-9]*<[^>]*\/out>/,$p' waited |
 	grep "^$recorder " | grep -v CLONE_THREAD | grep -c 'clone(\|fork(')"
 equal "helpers killed" 0 "$(count waited 'kill(.*SIGKILL')"
