@@ -33,7 +33,7 @@ static void file_row(struct bytes *b, const struct files_used *u, const struct u
 static void table(struct bytes *b, const struct files_used *u, const struct used_sum *s, size_t n)
 {
 	static const struct html_heading h[] = {
-		{ "File", true, false },   { "Read", false, false },    { "Written", false, false },
+		{ "File", true, false },   { "Read", false, false },   { "Written", false, false },
 		{ "Reads", false, false }, { "Writes", false, false }, { "Opens", false, false },
 		{ "Stats", false, false }, { "Time", false, false },
 	};

@@ -192,9 +192,9 @@ static bool is_mostly_known(const struct tree *t)
 {
 	const int64_t least = 3;
 
-	return t->peak_pss && (t->samples_with_pss * 10 >= t->samples_with_live * 9 ||
-			       (t->samples_with_pss >= least &&
-				t->samples_with_pss + 1 >= t->samples_with_live));
+	return t->peak_pss &&
+	       (t->samples_with_pss * 10 >= t->samples_with_live * 9 ||
+		(t->samples_with_pss >= least && t->samples_with_pss + 1 >= t->samples_with_live));
 }
 
 /* The sum of resident sets is an upper bound of what samples saw: not of what they missed. */
