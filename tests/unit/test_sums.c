@@ -270,14 +270,29 @@ static void what_may_be_shared_by_a_newcomer_keeps_its_estimate(void **state)
 {
 	enum { PAGE = 4096, RESIDENT_MB = 100, PSS_MB = 60 };
 	struct tree *t = calloc(1, sizeof *t);
-	struct process *p;
+	struct process *p, *beside, *new;
+	struct root proc;
 
 	(void)state;
 	assert_non_null(t);
+	assert_int_equal(root_open(&proc, "/proc"), 0);
 	assert_int_equal(table_init(&t->table), 0);
 	t->reading.page_bytes = PAGE;
-	t->now_ns = t->walk_time_ns = t->shared_since_ns = 2000 * NS_PER_MS;
+	t->reading.proc = &proc;
+	t->now_ns = t->walk_time_ns = 2000 * NS_PER_MS;
 	t->due = READ_STAT;
+	new = table_add(&t->table, getpid(), 1);
+	new->read_ns = t->now_ns;
+	new->stat.rss_pages = (RESIDENT_MB << 20) / PAGE;
+	new->shared_bytes = RESIDENT_MB << 20;
+	new->walk_due = true;
+	t->walk_budget_ns = 20 * NS_PER_MS;
+	/* Walked after the newcomer was read, and with it. */
+	beside = table_add(&t->table, 501, 1);
+	beside->read_ns = 1;
+	beside->has_forked = true;
+	beside->stat.rss_pages = new->stat.rss_pages;
+	process_walked(&t->reading, beside);
 	p = table_add(&t->table, 500, 1);
 	p->read_ns = 1;
 	p->shared_known = p->has_forked = true;
@@ -289,11 +304,14 @@ static void what_may_be_shared_by_a_newcomer_keeps_its_estimate(void **state)
 	assert_int_equal(t->parts[PART_PSS], PSS_MB << 20);
 	assert_int_equal(p->estimated_ns, 0);
 	walk_step(t);
+	assert_int_equal(t->shared_since_ns, new->read_ns);
 	assert_true(p->walk_due);
+	assert_false(beside->walk_due);
 	sums_make(t);
 	assert_sums_hold(t);
-	assert_int_equal(t->parts[PART_PSS], PSS_MB << 20);
+	assert_int_equal(t->parts[PART_PSS], (PSS_MB << 20) + new->part[PART_PSS]);
 	assert_int_equal(p->estimated_ns, p->walk_ns);
+	root_close(&proc);
 	table_free(&t->table);
 	free(t);
 }

@@ -174,9 +174,6 @@ static void take_pss(const struct tree *t, struct tree_totals *out)
 	out->peak_memory_at_most_bytes = t->peak_pss_at_most;
 	if (t->peak_pss_at_most > t->peak_pss && with_growth(t) > t->peak_pss_at_most)
 		out->peak_memory_at_most_bytes = with_growth(t);
-	if (t->samples_with_pss < t->samples_with_live &&
-	    t->peak_rss > t->peak_pss + t->peak_pss / 10 + PEAK_MATTERS)
-		out->peak_memory_at_most_bytes = t->peak_rss;
 }
 
 /* Of one process alone: so much at least. */
@@ -187,22 +184,14 @@ static void take_one(const struct tree *t, struct tree_totals *out)
 	out->peak_memory_is_bound = true;
 }
 
-/* Of a short job one sample in which a process was about to be read does not count. */
-static bool is_mostly_known(const struct tree *t)
-{
-	const int64_t least = 3;
-
-	return t->peak_pss &&
-	       (t->samples_with_pss * 10 >= t->samples_with_live * 9 ||
-		(t->samples_with_pss >= least && t->samples_with_pss + 1 >= t->samples_with_live));
-}
-
 /* The sum of resident sets is an upper bound of what samples saw: not of what they missed. */
 void peak_take(const struct tree *t, struct tree_totals *out)
 {
+	bool mostly_known = t->peak_pss && t->samples_with_pss * 10 >= t->samples_with_live * 9;
+
 	out->peak_memory_is_bound =
 		crowd_was_missed(t) || growth_was_missed(t) || unread_was_missed(t);
-	if (is_mostly_known(t) && !pss_missed_the_peak(t)) {
+	if (mostly_known && !pss_missed_the_peak(t)) {
 		take_pss(t, out);
 	} else if (of_one(t) > t->peak_rss || (out->peak_memory_is_bound && t->largest_rss)) {
 		take_one(t, out);

@@ -173,7 +173,7 @@ struct tree {
 	uint32_t walk_cursor;
 	struct pages pages;
 	struct pages_estimate *estimate; /* [table.cap], by row */
-	int64_t shared_since_ns;         /* when one came that may share much memory */
+	int64_t shared_since_ns;         /* when one was read that may share much more memory */
 	int64_t samples_sure;            /* of those with PSS */
 	bool paging;                     /* of one that was, at least */
 	bool shares_changed;             /* one was made, or has left */

@@ -313,7 +313,8 @@ static bool wants_walk(const struct tree *t, struct process *p)
 	return p->walk_due;
 }
 
-/* Is it about to be read for the first time, or has it grown much, however many readings ago? */
+/* Is it about to be walked for the first time, or has it grown much, however many readings ago? Who
+ * was walked after that was read has been walked with it. */
 static void note_more(struct tree *t, struct process *p)
 {
 	int64_t rss = p->stat.rss_pages * t->reading.page_bytes;
@@ -328,7 +329,8 @@ static void note_more(struct tree *t, struct process *p)
 	if (rss - p->noted_rss_bytes <= sharing_matters || !sums_may_share(t, p))
 		return;
 	p->noted_rss_bytes = rss;
-	t->shared_since_ns = clock_mono_ns();
+	if (p->read_ns > t->shared_since_ns)
+		t->shared_since_ns = p->read_ns;
 }
 
 /* Returns what it cost. */
@@ -500,6 +502,8 @@ static void walk_some(struct tree *t, bool never)
 
 void walk_step(struct tree *t)
 {
+	const int64_t before_ns = t->shared_since_ns;
+
 	if (t->pss == PSS_OFF || !(t->due & READ_STAT))
 		return;
 	if (t->pss == PSS_ALWAYS) {
@@ -514,6 +518,6 @@ void walk_step(struct tree *t)
 	walk_some(t, false);
 	if (t->shares_changed)
 		share_out(t);
-	if (t->shared_since_ns >= t->now_ns)
+	if (t->shared_since_ns != before_ns)
 		relatives(t);
 }
