@@ -3,12 +3,14 @@
  * anew gives, whatever comes and goes. The processes are real. */
 #include "base/clock.h"
 #include "sampler/tree/tree_state.h"
+#include "source/procfile.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -265,12 +267,34 @@ static void what_ended_does_not_bring_what_was_before(void **state)
 	free(t);
 }
 
+/* It does nothing, and ends with this process. */
+static pid_t still_child(char *statm, int size)
+{
+	pid_t pid = fork();
+	char path[40];
+	FILE *in;
+
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	usleep(50000);
+	snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
+	in = fopen(path, "r");
+	assert_non_null(in);
+	assert_non_null(fgets(statm, size, in));
+	fclose(in);
+	return pid;
+}
+
 /* Until it is walked again its PSS is what it was, whichever totals are made anew. */
 static void what_may_be_shared_by_a_newcomer_keeps_its_estimate(void **state)
 {
 	enum { PAGE = 4096, RESIDENT_MB = 100, PSS_MB = 60 };
 	struct tree *t = calloc(1, sizeof *t);
 	struct process *p, *beside, *new;
+	char statm[128];
 	struct root proc;
 
 	(void)state;
@@ -281,7 +305,9 @@ static void what_may_be_shared_by_a_newcomer_keeps_its_estimate(void **state)
 	t->reading.proc = &proc;
 	t->now_ns = t->walk_time_ns = 2000 * NS_PER_MS;
 	t->due = READ_STAT;
-	new = table_add(&t->table, getpid(), 1);
+	new = table_add(&t->table, still_child(statm, sizeof statm), 1);
+	assert_int_equal(proc_statm_parse(statm, &new->statm), 0);
+	new->shared_known = true;
 	new->read_ns = t->now_ns;
 	new->stat.rss_pages = (RESIDENT_MB << 20) / PAGE;
 	new->shared_bytes = RESIDENT_MB << 20;
@@ -311,6 +337,8 @@ static void what_may_be_shared_by_a_newcomer_keeps_its_estimate(void **state)
 	assert_sums_hold(t);
 	assert_int_equal(t->parts[PART_PSS], (PSS_MB << 20) + new->part[PART_PSS]);
 	assert_int_equal(p->estimated_ns, p->walk_ns);
+	kill(new->pid, SIGKILL);
+	waitpid(new->pid, NULL, 0);
 	root_close(&proc);
 	table_free(&t->table);
 	free(t);

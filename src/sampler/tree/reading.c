@@ -280,10 +280,9 @@ static void read_shared(struct reading *r, struct process *p, enum keep keep)
 	p->statm_rss_pages = p->stat.rss_pages;
 }
 
-/* Of a process that does not run only memory may change, when it is reclaimed: statm tells, at a
- * third of what stat costs the kernel. Its resident pages are counted in another way than stat's
+/* statm costs the kernel a third of stat. Its resident pages are counted in another way than stat's
  * since Linux 6.16: they show that they changed, and stat how many there are. */
-static bool memory_stands(struct reading *r, struct process *p, enum keep keep)
+bool process_stands(struct reading *r, struct process *p, enum keep keep)
 {
 	struct proc_statm now;
 
@@ -348,7 +347,7 @@ int process_take(struct reading *r, struct process *p, const struct told *told, 
 	int64_t rss;
 	int bad;
 
-	if (parts == READ_SHARED && memory_stands(r, p, keep)) {
+	if (parts == READ_SHARED && process_stands(r, p, keep)) {
 		p->stale &= (uint8_t)~READ_SHARED;
 		return 0;
 	}

@@ -64,6 +64,8 @@ int process_read(struct reading *r, struct process *p, unsigned parts, enum keep
 /* The same with what is told, and from files only what is not. */
 int process_take(struct reading *r, struct process *p, const struct told *told, unsigned parts,
 		 enum keep keep);
+/* Does it have the memory that it had when its shared memory was read last? */
+bool process_stands(struct reading *r, struct process *p, enum keep keep);
 /* Walk the page tables for PSS and USS, and read swap. Costly: 15 us + 11 us a MB. 0 or -errno. */
 int process_walk(const struct reading *r, struct process *p);
 /* What is known of its memory now is how it is as it was read last. */

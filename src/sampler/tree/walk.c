@@ -314,10 +314,10 @@ static bool wants_walk(const struct tree *t, struct process *p)
 }
 
 /* Is it about to be walked for the first time, or has it grown much, however many readings ago? Who
- * was walked after that was read has been walked with it. */
+ * was walked after that was read has been walked with it, if it has not grown on since. */
 static void note_more(struct tree *t, struct process *p)
 {
-	int64_t rss = p->stat.rss_pages * t->reading.page_bytes;
+	int64_t rss = p->stat.rss_pages * t->reading.page_bytes, since_ns;
 	struct process *parent = table_find(&t->table, p->ppid);
 
 	if (parent && parent->stack && parent->stack == p->stack && !parent->has_forked) {
@@ -329,8 +329,9 @@ static void note_more(struct tree *t, struct process *p)
 	if (rss - p->noted_rss_bytes <= sharing_matters || !sums_may_share(t, p))
 		return;
 	p->noted_rss_bytes = rss;
-	if (p->read_ns > t->shared_since_ns)
-		t->shared_since_ns = p->read_ns;
+	since_ns = process_stands(&t->reading, p, KEEP_NONE) ? p->read_ns : clock_mono_ns();
+	if (since_ns > t->shared_since_ns)
+		t->shared_since_ns = since_ns;
 }
 
 /* Returns what it cost. */
