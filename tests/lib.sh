@@ -40,6 +40,16 @@ one_sentence() {
 	}
 }
 
+refused_as_usage() { # VERB TEXT ARGUMENTS...: status 2, a sentence with TEXT on standard error, nothing on standard output
+	local verb=$1 text=$2 status=0
+	shift 2
+	"$SONDE" "$verb" "$@" >out 2>err || status=$?
+	equal "status of sonde $verb $*" 2 $status
+	one_sentence err
+	contains err "$text"
+	[ ! -s out ] || fail "sonde $verb $* wrote to standard output"
+}
+
 status_of() { # CMD...: prints the exit status as the shell sees it
 	local status=0
 	"$@" || status=$?

@@ -104,19 +104,24 @@ static bool is_at(const struct call *c)
 	return c->kind == CALL_OPEN_AT || c->kind == CALL_STAT_AT;
 }
 
+static struct perf_event_attr attr_inherited(uint32_t type, uint64_t config)
+{
+	return (struct perf_event_attr){ .size = sizeof(struct perf_event_attr),
+					 .type = type,
+					 .config = config,
+					 .exclude_kernel = 1,
+					 .inherit = 1,
+					 .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
+					 .use_clockid = 1,
+					 .clockid = CLOCK_MONOTONIC };
+}
+
 static struct perf_event_attr attr_of(const struct call *c, uint32_t id, bool leaves)
 {
-	struct perf_event_attr a = { .size = sizeof a,
-				     .type = PERF_TYPE_TRACEPOINT,
-				     .config = id,
-				     .exclude_kernel = 1,
-				     .inherit = 1,
-				     .sample_period = 1,
-				     .use_clockid = 1,
-				     .clockid = CLOCK_MONOTONIC,
-				     .sample_type =
-					     PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_RAW };
+	struct perf_event_attr a = attr_inherited(PERF_TYPE_TRACEPOINT, id);
 
+	a.sample_period = 1;
+	a.sample_type |= PERF_SAMPLE_RAW;
 	if (leaves) {
 		a.sample_type |= PERF_SAMPLE_REGS_USER;
 		a.sample_regs_user = REGISTERS;
@@ -135,20 +140,12 @@ static struct perf_event_attr attr_of(const struct call *c, uint32_t id, bool le
 /* Tells of starts and ends of tasks, and has the ring. */
 static struct perf_event_attr attr_of_tasks(size_t bytes)
 {
-	return (struct perf_event_attr){ .size = sizeof(struct perf_event_attr),
-					 .type = PERF_TYPE_SOFTWARE,
-					 .config = PERF_COUNT_SW_DUMMY,
-					 .exclude_kernel = 1,
-					 .inherit = 1,
-					 .task = 1,
-					 .comm = 1,
-					 .comm_exec = 1,
-					 .sample_id_all = 1,
-					 .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
-					 .use_clockid = 1,
-					 .clockid = CLOCK_MONOTONIC,
-					 .watermark = 1,
-					 .wakeup_watermark = (uint32_t)(bytes / 4) };
+	struct perf_event_attr a = attr_inherited(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+
+	a.task = a.comm = a.comm_exec = a.sample_id_all = 1;
+	a.watermark = 1;
+	a.wakeup_watermark = (uint32_t)(bytes / 4);
+	return a;
 }
 
 static int open_event(struct perf_event_attr *a, pid_t tid, int cpu, int into)

@@ -4,6 +4,7 @@
  * What samples name may follow them, so the file is read twice: texts, functions, mappings and
  * locations are kept (their number is bounded), then samples go to the recording one by one. */
 #include "base/clock.h"
+#include "core/stacks/profile_proto.h"
 #include "import/protobuf.h"
 #include "import/sampled.h"
 
@@ -13,22 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Fields of profile.proto. */
-enum {
-	PROFILE_SAMPLE_TYPE = 1,
-	PROFILE_SAMPLE = 2,
-	PROFILE_MAPPING = 3,
-	PROFILE_LOCATION = 4,
-	PROFILE_FUNCTION = 5,
-	PROFILE_STRING = 6,
-	PROFILE_TIME_NS = 9,
-	PROFILE_DURATION_NS = 10,
-	PROFILE_PERIOD_TYPE = 11,
-	PROFILE_PERIOD = 12,
-	PROFILE_LABEL_KEY = 1,
-	PROFILE_LABEL_TEXT = 2,
-	PROFILE_LABEL_NUMBER = 3
-};
 enum { TYPES_MAX = 16, THINGS_MAX = 1 << 21, TEXTS_MOST = 128 << 20 };
 
 /* A type of values: numbers of texts. */
@@ -145,14 +130,14 @@ static void take_type(struct message m, struct value_type *out)
 
 	*out = (struct value_type){ 0 };
 	while (message_next(&m, &f) > 0) {
-		if (f.number == 1 && f.wire == PROTOBUF_VARINT)
+		if (f.number == VALUE_TYPE && f.wire == PROTOBUF_VARINT)
 			out->type = f.value;
-		else if (f.number == 2 && f.wire == PROTOBUF_VARINT)
+		else if (f.number == VALUE_UNIT && f.wire == PROTOBUF_VARINT)
 			out->unit = f.value;
 	}
 }
 
-/* A Mapping has its file in 5 and its build ID in 6; a Function its name in 2 and its file in 4. */
+/* Of a Mapping or a Function, whose ids have the same number. */
 static int take_named(struct pprof *p, struct message m, struct things *t, uint32_t name,
 		      uint32_t file)
 {
@@ -164,7 +149,7 @@ static int take_named(struct pprof *p, struct message m, struct things *t, uint3
 	while ((more = message_next(&m, &f)) > 0) {
 		if (f.wire != PROTOBUF_VARINT)
 			continue;
-		if (f.number == 1)
+		if (f.number == MAPPING_ID)
 			id = f.value;
 		else if (f.number == name)
 			one.name = f.value;
@@ -181,9 +166,9 @@ static int take_line(struct pprof *p, struct message m)
 	struct field f;
 
 	while (message_next(&m, &f) > 0) {
-		if (f.number == 1 && f.wire == PROTOBUF_VARINT)
+		if (f.number == LINE_FUNCTION && f.wire == PROTOBUF_VARINT)
 			one.name = f.value;
-		else if (f.number == 2 && f.wire == PROTOBUF_VARINT)
+		else if (f.number == LINE_NUMBER && f.wire == PROTOBUF_VARINT)
 			one.line = f.value <= INT32_MAX ? (uint32_t)f.value : 0;
 	}
 	return keep(p, &p->lines, 0, &one);
@@ -197,15 +182,15 @@ static int take_location(struct pprof *p, struct message m)
 	int more, rc = 0;
 
 	while (!rc && (more = message_next(&m, &f)) > 0) {
-		if (f.number == 4 && f.wire == PROTOBUF_BYTES)
+		if (f.number == LOCATION_LINE && f.wire == PROTOBUF_BYTES)
 			rc = take_line(p, f.bytes);
 		else if (f.wire != PROTOBUF_VARINT)
 			continue;
-		else if (f.number == 1)
+		else if (f.number == LOCATION_ID)
 			id = f.value;
-		else if (f.number == 2)
+		else if (f.number == LOCATION_MAPPING)
 			one.mapping = f.value;
-		else if (f.number == 3)
+		else if (f.number == LOCATION_ADDRESS)
 			one.address = f.value;
 	}
 	one.lines = p->lines.n - one.first;
@@ -225,9 +210,9 @@ static int take_message(struct pprof *p, uint32_t number, struct message m)
 		take_type(m, &p->period_type);
 		return 0;
 	case PROFILE_MAPPING:
-		return take_named(p, m, &p->mappings, 5, 6);
+		return take_named(p, m, &p->mappings, MAPPING_FILE, MAPPING_BUILD_ID);
 	case PROFILE_FUNCTION:
-		return take_named(p, m, &p->functions, 2, 4);
+		return take_named(p, m, &p->functions, FUNCTION_NAME, FUNCTION_FILE);
 	case PROFILE_LOCATION:
 		return take_location(p, m);
 	default:
@@ -304,11 +289,11 @@ static void take_label(struct pprof *p, struct message m, struct sampled_one *on
 	while (message_next(&m, &f) > 0) {
 		if (f.wire != PROTOBUF_VARINT)
 			continue;
-		if (f.number == PROFILE_LABEL_KEY)
+		if (f.number == LABEL_KEY)
 			key = f.value;
-		else if (f.number == PROFILE_LABEL_TEXT)
+		else if (f.number == LABEL_TEXT)
 			text = f.value;
-		else if (f.number == PROFILE_LABEL_NUMBER)
+		else if (f.number == LABEL_NUMBER)
 			number = f.value;
 	}
 	name = text_of(p, key);
@@ -353,11 +338,11 @@ static int take_sample(struct pprof *p, struct message m)
 	int more;
 
 	while ((more = message_next(&m, &f)) > 0) {
-		if (f.number == 1)
+		if (f.number == SAMPLE_LOCATION)
 			n = numbers(&f, p->place, n, SAMPLED_DEEP_MAX, &p->beyond);
-		else if (f.number == 2)
+		else if (f.number == SAMPLE_VALUE)
 			nvalues = numbers(&f, value, nvalues, TYPES_MAX, &more_values);
-		else if (f.number == 3 && f.wire == PROTOBUF_BYTES)
+		else if (f.number == SAMPLE_LABEL && f.wire == PROTOBUF_BYTES)
 			take_label(p, f.bytes, &one);
 	}
 	if (more < 0) {

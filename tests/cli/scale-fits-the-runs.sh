@@ -31,14 +31,8 @@ contains text "Ask for N=2"
 "$SONDE" scale --weak 1=runs/1-1 2=runs/1-2 >weak
 contains weak "Each doubling"
 
-refused() { # SENTENCE ARGUMENTS...
-	local sentence=$1 status=0
-	shift
-	"$SONDE" scale "$@" >out 2>said || status=$?
-	equal "exit code of scale $*" 2 $status
-	one_sentence said
-	contains said "$sentence"
-	[ ! -s out ] || fail "scale $* printed something"
+refused() { # TEXT ARGUMENTS...
+	refused_as_usage scale "$@"
 }
 refused "the runs have the same number of cores" runs/1-1 runs/2-1
 refused "give two runs or more" runs/1-1

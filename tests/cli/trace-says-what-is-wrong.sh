@@ -4,13 +4,7 @@
 . "$TOP/tests/lib.sh"
 
 refused() { # TEXT ARGUMENTS...
-	local text=$1 status=0
-	shift
-	"$SONDE" trace "$@" >out 2>err || status=$?
-	equal "status of sonde trace $*" 2 $status
-	one_sentence err
-	contains err "$text"
-	[ ! -s out ] || fail "sonde trace $* wrote to standard output"
+	refused_as_usage trace "$@"
 }
 
 for name in job.xml job .json dir/.json job.json.zip -; do

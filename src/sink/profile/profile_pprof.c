@@ -7,6 +7,7 @@
  */
 #include "base/text/escape.h"
 #include "sink/gzip.h"
+#include "core/stacks/profile_proto.h"
 #include "sink/profile/profile.h"
 #include "sink/protobuf.h"
 #include "sink/text.h"
@@ -16,26 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Fields of profile.proto. */
-enum {
-	PROFILE_SAMPLE_TYPE = 1,
-	PROFILE_SAMPLE = 2,
-	PROFILE_MAPPING = 3,
-	PROFILE_LOCATION = 4,
-	PROFILE_FUNCTION = 5,
-	PROFILE_STRING = 6,
-	PROFILE_TIME_NS = 9,
-	PROFILE_DURATION_NS = 10,
-	PROFILE_PERIOD_TYPE = 11,
-	PROFILE_PERIOD = 12,
-};
-enum { VALUE_TYPE = 1, VALUE_UNIT = 2 };
-enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE = 2, SAMPLE_LABEL = 3 };
-enum { LABEL_KEY = 1, LABEL_TEXT = 2 };
-enum { MAPPING_ID = 1, MAPPING_FILE = 5, MAPPING_BUILD_ID = 6, MAPPING_HAS_FUNCTIONS = 7 };
-enum { LOCATION_ID = 1, LOCATION_MAPPING = 2, LOCATION_ADDRESS = 3, LOCATION_LINE = 4 };
-enum { LINE_FUNCTION = 1, LINE_NUMBER = 2 };
-enum { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3, FUNCTION_FILE = 4 };
 enum { INLINED_MAX = 64, SAMPLE_DEEP = 10000 };
 
 /* The strings that are always there, and their numbers. */
