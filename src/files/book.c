@@ -17,7 +17,7 @@ enum {
 
 struct book {
 	struct book_row row[BOOK_ROWS + 1]; /* from 1 */
-	uint32_t bucket[BUCKETS], free_row, nrows, numbers;
+	uint32_t bucket[BUCKETS], free_row, nrows, numbers, leaving;
 	struct book_process *process[PROCESSES];
 	uint32_t nprocesses;
 };
@@ -268,12 +268,29 @@ static bool may_fold(const struct book_row *r)
 	return r->path && r->pid && !r->number && !is_others(r->path);
 }
 
-static void point_away(struct book *b, uint32_t from, uint32_t to)
+static void leave(struct book *b, uint32_t row, uint32_t heir)
 {
+	b->leaving++;
+	b->row[row].leaves = true;
+	b->row[row].heir = heir;
+}
+
+/* All rows that leave, at once: their descriptors are looked for among those of all processes. */
+static void sweep(struct book *b)
+{
+	if (!b->leaving)
+		return;
+	b->leaving = 0;
 	for (uint32_t at = 0; at < PROCESSES; at++)
-		for (uint32_t i = 0; b->process[at] && i < b->process[at]->nfds; i++)
-			if (b->process[at]->fd[i].row == from)
-				b->process[at]->fd[i].row = to;
+		for (uint32_t i = 0; b->process[at] && i < b->process[at]->nfds; i++) {
+			uint32_t *row = &b->process[at]->fd[i].row;
+
+			if (*row != FD_UNKNOWN && *row != FD_NO_FILE && b->row[*row].leaves)
+				*row = b->row[*row].heir;
+		}
+	for (uint32_t i = 1; i <= BOOK_ROWS; i++)
+		if (b->row[i].leaves)
+			unlink_row(b, i);
 }
 
 /* Half of what may be folded, that of least use. */
@@ -299,9 +316,9 @@ static void fold(struct book *b, int64_t now_ns)
 		if (!to || to == i)
 			continue;
 		add_up(&b->row[to], &b->row[i]);
-		point_away(b, i, to);
-		unlink_row(b, i);
+		leave(b, i, to);
 	}
+	sweep(b);
 }
 
 uint32_t book_row_of(struct book *b, const struct book_process *p, const char *path, int64_t now_ns)
@@ -351,34 +368,39 @@ static bool is_due(const struct book *b, const struct book_row *r, enum book_row
 	return which == BOOK_ALL || r->over;
 }
 
+/* One for which there is no number is summed up with others of its directory. */
+static void sum_up(struct book *b, uint32_t row)
+{
+	uint32_t other = row_of_others(b, b->row[row].path, b->row[row].first_ns);
+
+	b->row[row].dirty = false;
+	if (!other || other == row)
+		return;
+	add_up(&b->row[other], &b->row[row]);
+	leave(b, row, other);
+}
+
 bool book_send(struct book *b, enum book_rows which,
 	       bool (*send)(void *to, const struct book_row *r), void *to)
 {
-	for (uint32_t i = 1; i <= BOOK_ROWS; i++) {
-		struct book_row *r = &b->row[i];
+	bool all = true;
 
-		if (!is_due(b, r, which))
-			continue;
-		if (!take_number(b, r)) {
-			uint32_t other = row_of_others(b, r->path, r->first_ns);
+	/* Those that others are summed up in are of the node, and come last. */
+	for (int of_node = 0; of_node < 2; of_node++)
+		for (uint32_t i = 1; i <= BOOK_ROWS && all; i++) {
+			struct book_row *r = &b->row[i];
 
-			if (other && other != i) {
-				add_up(&b->row[other], r);
-				point_away(b, i, other);
-				unlink_row(b, i);
-				i = other < i ? other - 1 : i;
-			} else {
-				r->dirty = false;
+			if (r->leaves || (r->pid == 0) != of_node || !is_due(b, r, which))
+				continue;
+			if (!take_number(b, r)) {
+				sum_up(b, i);
+				continue;
 			}
-			continue;
+			all = send(to, r);
+			r->dirty = !all;
+			if (all && r->over)
+				leave(b, i, FD_UNKNOWN);
 		}
-		if (!send(to, r))
-			return false;
-		r->dirty = false;
-		if (r->over) {
-			point_away(b, i, FD_UNKNOWN);
-			unlink_row(b, i);
-		}
-	}
-	return true;
+	sweep(b);
+	return all;
 }

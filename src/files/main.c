@@ -11,6 +11,7 @@
 #include "files/positions.h"
 #include "files/rings.h"
 #include "files/tracing.h"
+#include "source/storage/mountinfo.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -49,23 +50,18 @@ static bool send_answer(const struct files_answer *a, size_t text)
 /* The longest mount point that the path is below. */
 static void mount_of(const struct files *f, const char *path, char *out, size_t size)
 {
+	const char *at = f->mounts;
+	struct mount m;
 	size_t best = 0;
-	char point[1024];
 
 	*out = '\0';
-	for (const char *line = f->mounts; line && *line; line = strchr(line, '\n')) {
-		size_t n;
+	while (mountinfo_next(&at, &m)) {
+		size_t n = m.point[1] ? strlen(m.point) : 0;
 
-		line += *line == '\n';
-		if (sscanf(line, "%*s %*s %*s %*s %1023s", point) != 1)
-			continue;
-		n = strlen(point);
-		if (n == 1)
-			n = 0;
-		if (strncmp(path, point, n) == 0 && (path[n] == '/' || !path[n]) &&
+		if (strncmp(path, m.point, n) == 0 && (path[n] == '/' || !path[n]) &&
 		    (n > best || !*out)) {
 			best = n;
-			snprintf(out, size, "%s", point);
+			snprintf(out, size, "%s", m.point);
 		}
 	}
 }
