@@ -47,7 +47,7 @@ struct recording_options {
 	{ .name = "files", .type = ARG_CHOICE, .value = "off|auto|positions", .fallback = "off", .bare = "auto", \
 	  .help = "Record which files each process uses: bytes, calls, time, opens. auto, or --files " \
 		  "alone: by tracing system calls, which costs the job about 1.5 us per call and " \
-		  "other processes of the node 40 ns; where that is refused, by positions.", \
+		  "other processes of the node some 45 ns; where that is refused, by positions.", \
 	  OPTION_OFFSET(type_, member_) }
 /* clang-format on */
 
