@@ -44,7 +44,7 @@ struct book_row {
 	int64_t first_ns, last_ns;
 	int64_t value[FILE_COUNTERS];
 	uint32_t next; /* of the same hash */
-	bool leaves; /* with the next sweep; descriptors go over to its heir */
+	bool leaves;   /* with the next sweep; descriptors go over to its heir */
 	uint32_t heir;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile_proto.h - the numbers of the fields of pprof's profile.proto, for who writes and who reads
- * such files (github.com/google/pprof, proto/profile.proto).
+ * profile_proto.h - the numbers of the fields of pprof's profile.proto, for who writes and who
+ * reads such files (github.com/google/pprof, proto/profile.proto).
  */
 #ifndef SONDE_CORE_STACKS_PROFILE_PROTO_H
 #define SONDE_CORE_STACKS_PROFILE_PROTO_H

@@ -6,8 +6,8 @@
  * Texts are numbers of a table. A sample's locations are the run's frames, the innermost first.
  */
 #include "base/text/escape.h"
-#include "sink/gzip.h"
 #include "core/stacks/profile_proto.h"
+#include "sink/gzip.h"
 #include "sink/profile/profile.h"
 #include "sink/protobuf.h"
 #include "sink/text.h"
