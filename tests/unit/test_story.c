@@ -466,6 +466,50 @@ static void test_one_core_is_no_serial_phase_where_more_were_ready_unseen(void *
 	summary_free(&s);
 }
 
+/* Programs of a moment, as of a build: each look finds so many ready to run, none is looked at
+ * twice, and half of the looks find one less. */
+static struct summary short_programs(int ready, int odd, int node_cores)
+{
+	struct synthetic *x = synthetic_new(1);
+	uint32_t cpu = metric(x, "job.cpu_seconds", NULL, KIND_COUNTER, UNIT_SECONDS);
+	uint32_t queue = metric(x, "job.run_queue_seconds", NULL, KIND_COUNTER, UNIT_SECONDS);
+	uint32_t running = metric(x, "job.threads_running_count", NULL, KIND_GAUGE, UNIT_COUNT);
+	uint32_t used = metric(x, "node.cpu_used_cores", NULL, KIND_GAUGE, UNIT_CORES);
+	uint32_t cpu_series = series(x, 1, cpu, 0), running_series = series(x, 1, running, 0);
+	uint32_t queue_series = series(x, 1, queue, 0), used_series = series(x, 1, used, 0);
+	struct summary s;
+
+	meta_int(x, 1, "node.cores_allowed", 2);
+	meta_int(x, 1, "node.cores_present", 2);
+	for (int row = 0; row < ROWS; row++) {
+		put(x, cpu_series, row, row);
+		put(x, queue_series, row, 0);
+		put(x, used_series, row, node_cores);
+		put(x, running_series, row, row % 2 ? odd : ready);
+	}
+	s = made(x);
+	free(x);
+	return s;
+}
+
+static void test_what_short_programs_waited_is_estimated(void **state)
+{
+	struct summary s = short_programs(2, 2, 2);
+
+	(void)state;
+	assert_true(s.story.waited_s > 17 && s.story.waited_s < 20);
+	summary_free(&s);
+	s = short_programs(3, 1, 2); /* two errors of looks that differ are half a thread */
+	assert_true(s.story.waited_s > 9 && s.story.waited_s < 13);
+	summary_free(&s);
+	s = short_programs(1, 1, 2);
+	assert_true(s.story.waited_s == 0);
+	summary_free(&s);
+	s = short_programs(2, 2, 1); /* a core was free */
+	assert_true(s.story.waited_s == 0);
+	summary_free(&s);
+}
+
 static struct summary with_a_gpu(bool is_there, bool cores_known)
 {
 	struct synthetic *x = synthetic_new(1);
@@ -583,6 +627,7 @@ int main(void)
 		cmocka_unit_test(test_threads_that_are_too_many_to_look_at_are_estimated),
 		cmocka_unit_test(test_what_was_ready_is_not_made_up),
 		cmocka_unit_test(test_one_core_is_no_serial_phase_where_more_were_ready_unseen),
+		cmocka_unit_test(test_what_short_programs_waited_is_estimated),
 		cmocka_unit_test(test_time_in_which_gpus_work_is_not_idle),
 		cmocka_unit_test(test_idle_time_is_told_once),
 		cmocka_unit_test(test_one_thread_and_several_are_told_apart_on_a_crowded_machine),

@@ -12,15 +12,20 @@
  * then is seen like that as well: being at work for a share p of the time, in p * p of the rounds,
  * so that what is taken for waiting is at most p * p * (1 - p) of a core, less than a twentieth.
  * When there were fewer at its end, or more, the sum tells when that changed.
+ *
+ * Programs of a fraction of a second, as of a build, are hardly ever looked at twice. Over many
+ * looks, how many threads wanted a core, less what ran, is how many waited for one: what is
+ * missing by that, less two standard errors, was waited where the node had no core left.
  */
 #include "report/summary/parts.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 const double summary_idle_cores = 0.05;
-static const double starved_ratio = 0.25;
+static const double starved_ratio = 0.25, full_ratio = 0.9;
 
 /* Windows begin..end of the timeline; threads that wanted a core when it began and when it ended.
  */
@@ -95,6 +100,66 @@ static void place(double *waited, const double *cores, const double *threads, ui
 	}
 }
 
+/* What threads want in a window and neither have nor are known to wait for, though no core is left.
+ */
+static double unmet(double wanted, double had, double waited, double used, double present)
+{
+	double gap = used >= full_ratio * present ? wanted - had - waited : 0;
+
+	return gap > 0 ? gap : 0; /* an unknown one, too */
+}
+
+/* The waits that ended with their threads. wanted[]: of the last look, in each window. */
+static void add_missing(const struct summary *s, double *waited, const double *cores,
+			const double *wanted, double spread)
+{
+	const struct timeline *t = &s->timeline;
+	const struct timeline_row *node = timeline_find(t, summary_node_cores_metric);
+	double missing = 0, gaps = 0;
+
+	for (uint32_t i = 0; node && i < t->nwindows; i++) {
+		double beyond = wanted[i] - cores[i] - waited[i];
+
+		missing += isnan(beyond) ? 0 : beyond - spread;
+		gaps += unmet(wanted[i], cores[i], waited[i], node->value[i], s->cores_present);
+	}
+	if (!(missing > 0))
+		return;
+	for (uint32_t i = 0; i < t->nwindows; i++)
+		waited[i] += fmin(1, missing / gaps) * unmet(wanted[i], cores[i], waited[i],
+							     node->value[i], s->cores_present);
+}
+
+/* 0 or -ENOMEM. */
+static int estimate_missing(const struct summary *s, double *waited, const double *cores,
+			    const double *threads)
+{
+	enum { LEAST_LOOKS = 12 };
+	double *wanted = calloc(s->timeline.nwindows + 1, sizeof *wanted);
+	double last = NAN, sum = 0, squares = 0;
+	uint32_t looks = 0;
+
+	if (!wanted)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < s->timeline.nwindows; i++) {
+		if (!isnan(threads[i])) {
+			last = threads[i];
+			sum += last;
+			squares += last * last;
+			looks++;
+		}
+		wanted[i] = last;
+	}
+	if (looks >= LEAST_LOOKS) {
+		double mean = sum / looks, variance = fmax(0, squares / looks - mean * mean);
+
+		/* Equal looks may be equal by chance: one that is not is added. */
+		add_missing(s, waited, cores, wanted, 2 * sqrt((variance + 1.0 / looks) / looks));
+	}
+	free(wanted);
+	return 0;
+}
+
 /* Whether threads were so many that none was looked at but in the first moments and the last. */
 static bool is_rare(const struct timeline *t, const struct timeline_row *threads)
 {
@@ -152,9 +217,13 @@ double *summary_waits_make(const struct summary *s)
 	for (uint32_t i = 0; waited && known && i < t->nwindows; i++)
 		waited[i] = isnan(known->value[i]) ? 0 : known->value[i];
 	/* Rounds of several nodes are not at the same time. */
-	if (waited && cores && threads && s->nnodes == 1)
-		place(waited, cores->value, threads->value, t->nwindows);
-	return waited;
+	if (!waited || !cores || !threads || s->nnodes != 1)
+		return waited;
+	place(waited, cores->value, threads->value, t->nwindows);
+	if (!estimate_missing(s, waited, cores->value, threads->value))
+		return waited;
+	free(waited);
+	return NULL;
 }
 
 void summary_waits_correct(struct summary *s, const double *waited)
@@ -207,7 +276,7 @@ static double next_known(const struct timeline_row *row, uint32_t window, uint32
 
 bool summary_waits_unseen(const struct summary *s, uint32_t window)
 {
-	static const double long_s = 3, full_ratio = 0.9, many_threads = 16;
+	static const double long_s = 3, many_threads = 16;
 	const struct timeline *t = &s->timeline;
 	const struct timeline_row *count = timeline_find(t, summary_count_metric);
 	const struct timeline_row *ready = timeline_find(t, summary_ready_metric);
