@@ -180,10 +180,13 @@ $(BUILD)/libsonde-all.a: $(OBJ) $(ASSETS)
 	@rm -f $@
 	$(AR) rcs $@ $^
 
+# At a fixed address, as a static program is: else the loader writes 12,000 addresses into its tables at every start, which is a
+# twentieth of the CPU time until a job begins. PIE=-pie for where every program must be relocatable.
+PIE ?= $(if $(SANITIZE)$(RELEASE),,-no-pie)
 # A fault in what travels inside the binary stops the build, with the file's own line.
 $(BUILD)/sonde: $(BUILD)/obj/main.o $(BUILD)/libsonde-all.a | $(HELPERPROG) $(HELPERDIR)/version
 	$(call SAY,LD)
-	$(Q)$(CC) $(LDFLAGS) $(if $(RELEASE),-static) -o $@.unchecked $^ $(LDLIBS)
+	$(Q)$(CC) $(LDFLAGS) $(if $(RELEASE),-static) $(PIE) -o $@.unchecked $^ $(LDLIBS)
 	$(Q)$(RUN) $@.unchecked docs check $(RULES) $(PHASES) $(CLASSES) $(EVENTS) $(MAPS) $(MODELS)
 	$(Q)mv $@.unchecked $@
 
