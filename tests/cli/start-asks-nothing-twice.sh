@@ -48,7 +48,7 @@ strace -f -qq -o calls "$SONDE" run --quiet -o out -- true
 sed '/sendmsg(.*"\\[0-7]*\\0\\0\\0\\1\\0\\0\\0/,$d' calls | grep -v 'resumed>' >waited
 opens=$(count waited ' openat(') all=$(count waited '^[0-9]* *[a-z]')
 holds "files opened until the job begins" "$opens >= 40"
-holds "system calls until then" "$all <= 3 * $opens + 300"
+holds "system calls until then" "$all <= 3 * $opens + 350"
 if command -v readelf >/dev/null && [ "${SONDE#"$TOP/build/"}" = sonde ]; then
 	equal "the kind of program" EXEC "$(readelf -hW "$SONDE" | awk '$1 == "Type:" { print $2 }')"
 fi
