@@ -16,6 +16,9 @@ contains "$page" "default-src 'none'"
 contains "$page" 'Copyright (c) 2022 Leon Sorokin'
 grep -oE '(src|href)="[^"]*"' "$page" | grep -vE '="(#[a-z-]*|data:,)"$' && fail "the page asks for another file"
 holds "the size" "$(stat -c %s "$page") < 400000"
+# Comments and indentation of its scripts and styles stay in the sources: they would be a tenth of them, in every page.
+equal "lines of comments in its scripts" 0 "$(sed -n '/<script nonce/,/<\/script>/p' "$page" | grep -c '^[[:space:]]*//')"
+equal "indented lines in its scripts" 0 "$(sed -n '/<script nonce/,/<\/script>/p' "$page" | grep -c '^[[:space:]]')"
 
 # Without a name: the newest here, and it says which.
 equal "the newest's path" ./sonde_one/report.html "$("$SONDE" report --only html 2>said | sed 's,^\(\./\)*,./,')"

@@ -3,7 +3,8 @@
 # plain
 # Until the job begins, it waits for what is needed only: two processes are made, each by another that ends, none for disks of this node;
 # leftovers of killed jobs are looked for behind that, wherever they lie; one look at cgroup.procs finds the one group of version 2; and
-# no graphics card is looked for by its number where there is none.
+# no graphics card is looked for by its number where there is none. Beside opening, reading and closing files it makes few
+# system calls, and the loader need not write addresses into its tables.
 . "$TOP/tests/lib.sh"
 need strace
 strace -f -qq -o calls true || skip "strace may not trace here"
@@ -40,3 +41,14 @@ mkdir own
 export TMPDIR=$PWD/own
 record
 equal "looks for leftovers in TMPDIR" 1 "$(grep 'getdents64([0-9]*<[^>]*/own>' calls | cut -d ' ' -f 1 | sort -u | wc -l)"
+
+# Of what each source and the job itself take beside an open, a read and a close there is a fixed number.
+rm -rf out
+strace -f -qq -o calls "$SONDE" run --quiet -o out -- true
+sed '/sendmsg(.*"\\[0-7]*\\0\\0\\0\\1\\0\\0\\0/,$d' calls | grep -v 'resumed>' >waited
+opens=$(count waited ' openat(') all=$(count waited '^[0-9]* *[a-z]')
+holds "files opened until the job begins" "$opens >= 40"
+holds "system calls until then" "$all <= 3 * $opens + 350"
+if command -v readelf >/dev/null && [ "${SONDE#"$TOP/build/"}" = sonde ]; then
+	equal "the kind of program" EXEC "$(readelf -hW "$SONDE" | awk '$1 == "Type:" { print $2 }')"
+fi

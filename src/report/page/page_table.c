@@ -42,9 +42,17 @@ void html_number_cell(struct bytes *b, enum unit u, double v)
 
 void html_name_cell(struct bytes *b, const char *name, double pid)
 {
-	bytes_puts(b, "<tr><th scope=\"row\" class=\"name\" title=\"");
-	html_text(b, name);
-	bytes_puts(b, "\">");
+	enum {
+		FITS = 40
+	}; /* characters into the widest cell of a name; longer ones are cut there */
+
+	bytes_puts(b, "<tr><th scope=\"row\" class=\"name\"");
+	if (strlen(name) > FITS) {
+		bytes_puts(b, " title=\"");
+		html_text(b, name);
+		bytes_puts(b, "\"");
+	}
+	bytes_puts(b, ">");
 	html_text(b, name);
 	if (isfinite(pid))
 		bytes_printf(b, "<span class=\"soft\">[%.0f]</span>", pid);

@@ -29,7 +29,8 @@ struct timeline {
 struct timeline_track {
 	struct timeline_row *row;
 	uint32_t window;
-	double sum, seconds; /* of the window that is open */
+	double sum, seconds;   /* of the window that is open */
+	double begin_s, end_s; /* of that window; equal when none is */
 };
 
 /* The windows for the whole of the run. */
