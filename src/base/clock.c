@@ -106,3 +106,15 @@ const char *clock_of_iso(const char *text, int64_t *utc_ns)
 		}
 	return at;
 }
+
+bool clock_of_date(const char *text, int64_t *utc_ns)
+{
+	struct tm tm = { 0 };
+	const char *at = strptime(text, "%a %b %d %H:%M:%S UTC %Y", &tm);
+	time_t seconds = at && !*at ? timegm(&tm) : -1;
+
+	if (seconds < 0 || seconds >= INT64_MAX / NS_PER_S)
+		return false;
+	*utc_ns = (int64_t)seconds * NS_PER_S;
+	return true;
+}

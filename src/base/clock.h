@@ -6,6 +6,7 @@
 #define SONDE_BASE_CLOCK_H
 
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -22,5 +23,7 @@ const char *clock_iso(int64_t utc_ns, char *out, size_t size);
 /* The reverse, from 1970 to 2262, in UTC. Returns what is behind the time and its fraction ("Z"),
  * or NULL: it begins with no time. */
 const char *clock_of_iso(const char *text, int64_t *utc_ns);
+/* Of "Sun Nov 29 09:56:02 UTC 2026", as date and Java write it; false: it is no such time. */
+bool clock_of_date(const char *text, int64_t *utc_ns);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/text/decimal.h"
 
 #include <errno.h>
 #include <math.h>
@@ -440,6 +441,15 @@ static void counter_name(const struct chrome_event *ev, const char *key, char *o
 		 alone ? "" : key);
 }
 
+/* Bazel has its numbers as texts. */
+static bool counter_value(const struct chrome_arg *a, double *value)
+{
+	char *end;
+
+	*value = a->is_number ? a->number : decimal_parse(a->text, &end);
+	return isfinite(*value) && (a->is_number || (end != a->text && !*end));
+}
+
 static int put_counter(struct chrome *c)
 {
 	const struct chrome_event *ev = &c->ev;
@@ -448,15 +458,17 @@ static int put_counter(struct chrome *c)
 	for (uint32_t i = 0; i < ev->nargs && !rc; i++) {
 		char name[TIMELINE_NAME_MAX + 3 * CHROME_KEY];
 		struct chrome_name *n;
+		double value;
 
-		if (!ev->arg[i].is_number || !isfinite(ev->arg[i].number))
+		if (!counter_value(&ev->arg[i], &value)) {
+			c->count.no_number++;
 			continue;
+		}
 		counter_name(ev, ev->arg[i].key, name, sizeof name);
 		n = chrome_name_of(&c->names, CHROME_COUNTER, ev->pid, name);
 		if (n && !n->id)
 			n->id = 1 + timeline_counter(&c->line, name, ev->pid);
-		rc = timeline_value(&c->line, n ? n->id - 1 : 0, since_first(c, ev->ts_ns),
-				    ev->arg[i].number);
+		rc = timeline_value(&c->line, n ? n->id - 1 : 0, since_first(c, ev->ts_ns), value);
 	}
 	return rc;
 }

@@ -94,6 +94,18 @@ static bool read_begin_time(struct chrome *c, struct jsondoc *j)
 	return t != JSONDOC_BAD && jsondoc_skip(j, t, e);
 }
 
+/* Of Bazel before version 4: "Sun Nov 29 09:56:02 UTC 2026". */
+static bool read_date(struct chrome *c, struct jsondoc *j)
+{
+	struct err *e = &c->fault;
+	enum jsondoc_token t = jsondoc_next(j, e);
+	int64_t utc_ns;
+
+	if (t == JSONDOC_STRING && clock_of_date(j->text, &utc_ns))
+		state_zero(c, "otherData.date", "1 s", utc_ns);
+	return t != JSONDOC_BAD && jsondoc_skip(j, t, e);
+}
+
 static bool read_rank(struct chrome *c, struct jsondoc *j)
 {
 	struct err *e = &c->fault;
@@ -120,6 +132,8 @@ static bool read_info(struct chrome *c, struct jsondoc *j, bool distributed)
 			well = read_rank(c, j);
 		else if (!distributed && !strcmp(key, "begin_time"))
 			well = read_begin_time(c, j);
+		else if (!distributed && !strcmp(key, "date"))
+			well = read_date(c, j);
 		else
 			well = read_zero(c, j, distributed ? "" : key);
 	}
@@ -311,6 +325,7 @@ static void tell_changed(struct chrome *c)
 		{ n->open, "spans without an end" },
 		{ n->other_name, "ends that name another span than the one that they end" },
 		{ n->shortened, "events with a shortened name" },
+		{ n->no_number, "values of counters that are no numbers" },
 		{ n->flows, "ends of arrows between spans, which a recording does not keep" },
 		{ c->line.details_left, "spans whose arguments are not kept" },
 		{ c->line.tracks_left, "spans without a track of their own" },

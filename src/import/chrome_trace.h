@@ -105,7 +105,7 @@ enum { CHROME_SMALL, CHROME_SINCE_1970, CHROME_CLOCKS };
 struct chrome_counts {
 	uint64_t malformed, bad_time, other_clock;
 	uint64_t no_begin, ends_before, open, too_many_open, other_name;
-	uint64_t flows, shortened;
+	uint64_t flows, shortened, no_number;
 	uint64_t unknown[128]; /* by phase */
 };
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# limit: 3600
 """import scanner takes every interval and counter of a job, names what is damaged with its offset, and keeps the rest; show --spans adds them up, as
 docs/schema/spans.json says, and phases tells each."""
 import json
@@ -95,6 +96,25 @@ assert text[text.index("\nspans by"):].splitlines()[3].endswith("  " + most), (m
 
 imported("db", ["3"], "rec")
 phases_hold("rec", jobs[3][1])
+
+# Jobs of any size, against the second reader: sums and each interval to 1 ns, and the slices of the trace, which count in us.
+several = random.Random(29)
+for i in range(200 if os.environ.get("LONG") else 8):
+    job = made.make_job(several, several.randrange(1, 9))
+    if not any(t.intervals for p in job for t in p.threads()):
+        continue
+    shutil.rmtree("any", ignore_errors=True)
+    made.write_database("any", {i + 1: (f"job {i}", job)})
+    imported("any", [], "rec")
+    holds("rec", job)
+    phases_hold("rec", job)
+    assert sonde("trace", "rec", "-o", "any.json").returncode == 0
+    with open("any.json", encoding="utf-8") as f:
+        slices = sorted((e["name"], e["ts"], e["dur"]) for e in json.load(f)["traceEvents"] if e["ph"] == "X" and e["cat"] in made.KEYS)
+    first = min(begin for p in job for t in p.threads() for _, begin, _ in t.intervals)
+    wanted = sorted((key, begin, end - begin) for p in job for t in p.threads() for key, begin, end in t.intervals)
+    base = min(ts for _, ts, _ in slices) if slices else 0
+    assert sorted((n, round((ts - base) * 1000), round(dur * 1000)) for n, ts, dur in slices) == sorted((k, b - first, d) for k, b, d in wanted), i
 
 # More phases than figures are made of: they are told without, and it is said.
 many = made.Profile(0, 0, 10**10)
