@@ -221,6 +221,10 @@ static void take_lost(struct unwinder *u, const struct record_view *v)
 {
 	uint64_t n = get_u64(v, 8);
 
+	if (u->rounds) {
+		rounds_lost(u->rounds, v->ring, n);
+		return;
+	}
 	atomic_fetch_add(&u->page->lost, (int64_t)n);
 	if (u->touched && v->ring < STACKS_RINGS_MAX)
 		u->missed[v->ring] = n < LOST_MAX ? (uint32_t)n : LOST_MAX;

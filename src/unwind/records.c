@@ -150,7 +150,9 @@ int slot_event_open(struct slot_event *e, pid_t tid, int64_t period_ns, size_t s
 		close(fd);
 		return bad;
 	}
-	*e = (struct slot_event){ fd, size + page, { map, (const uint8_t *)map + page, size } };
+	*e = (struct slot_event){
+		fd, size + page, { map, (const uint8_t *)map + page, size }, .lost = 0
+	};
 	return 0;
 }
 
@@ -165,9 +167,18 @@ void slot_event_close(struct slot_event *e)
 
 int64_t slot_event_count_ns(const struct slot_event *e)
 {
-	uint64_t count = 0;
+	return stacks_event_read(e->fd, NULL);
+}
 
-	return read(e->fd, &count, sizeof count) == (ssize_t)sizeof count ? (int64_t)count : 0;
+int64_t slot_event_lost(struct slot_event *e)
+{
+	int64_t lost, before = e->lost;
+
+	stacks_event_read(e->fd, &lost);
+	if (lost < 0)
+		return -1;
+	e->lost = lost;
+	return lost - before;
 }
 
 void slot_event_period(const struct slot_event *e, int64_t period_ns)

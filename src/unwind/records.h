@@ -61,6 +61,7 @@ struct slot_event {
 	int fd;        /* 0: none */
 	size_t locked; /* bytes */
 	struct record_ring ring;
+	int64_t lost; /* records that had no room, of which was told */
 };
 
 /* size: of the ring, a power of two, not less than stacks_ring_least(). 0; -ESRCH: it has ended;
@@ -69,6 +70,8 @@ int slot_event_open(struct slot_event *e, pid_t tid, int64_t period_ns, size_t s
 void slot_event_close(struct slot_event *e);
 /* CPU time that its thread has used since it was opened, also of one that has ended. */
 int64_t slot_event_count_ns(const struct slot_event *e);
+/* How many of its records had no room since it was asked last; -1: the kernel does not count. */
+int64_t slot_event_lost(struct slot_event *e);
 /* From now on. */
 void slot_event_period(const struct slot_event *e, int64_t period_ns);
 

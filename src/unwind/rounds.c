@@ -137,8 +137,18 @@ static int64_t used_ns(void *of, const struct crowd_thread *t)
 	return r->slot[t->slot - 1].begun_ns + slot_event_count_ns(&r->event[t->slot - 1]);
 }
 
+/* Counted by the event, where the kernel does: of a thread that has ended no record tells. */
+static void count_lost(struct rounds *r, uint32_t i)
+{
+	int64_t lost = slot_event_lost(&r->event[i]);
+
+	if (lost > 0)
+		atomic_fetch_add(&r->page->lost, lost);
+}
+
 static void slot_close(struct rounds *r, uint32_t i)
 {
+	count_lost(r, i);
 	thread_of(r, &r->slot[i])->slot = 0;
 	r->locked -= r->event[i].locked;
 	slot_event_close(&r->event[i]);
@@ -428,6 +438,13 @@ void rounds_sample(struct rounds *r, uint32_t slot, const struct stack *stack)
 	if (s->n == TURN_SAMPLES)
 		settle_early(r, s);
 	s->node[s->n++] = node;
+}
+
+void rounds_lost(struct rounds *r, uint32_t slot, uint64_t n)
+{
+	int64_t lost = slot_event_lost(&r->event[slot]);
+
+	atomic_fetch_add(&r->page->lost, lost < 0 ? (int64_t)n : lost);
 }
 
 void rounds_exec(struct rounds *r, uint32_t slot)

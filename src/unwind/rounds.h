@@ -37,6 +37,8 @@ void rounds_finish(struct rounds *r);
 
 /* A sample of the thread of that slot. */
 void rounds_sample(struct rounds *r, uint32_t slot, const struct stack *stack);
+/* The ring of that slot had no room for so many records. */
+void rounds_lost(struct rounds *r, uint32_t slot, uint64_t n);
 /* It executes another program; what was sampled is put first. */
 void rounds_exec(struct rounds *r, uint32_t slot);
 

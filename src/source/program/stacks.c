@@ -88,6 +88,7 @@ static const struct stacks_use use = {
 	.missing = "samples",
 	.crashes_max = CRASHES_MAX,
 	.nfigures = RESIDENT,
+	.lost = LOST,
 	.figures = figures,
 };
 

@@ -2,6 +2,7 @@
 #include "source/program/stacks_events.h"
 
 #include "base/clock.h"
+#include "base/text/number.h"
 #include "source/cpulist.h"
 #include "source/program/stacks_page.h"
 
@@ -35,6 +36,7 @@ enum {
 	STACK_LEAST = 4 << 10,
 	OTHERS = 256, /* bytes of a sample beside the stack */
 	EVENTS_MAX = 16384,
+	FORMAT_LOST = 1 << 4, /* PERF_FORMAT_LOST, since Linux 6.0 */
 };
 
 /* samples: else it only holds a ring. */
@@ -47,6 +49,7 @@ static void attr_of(struct perf_event_attr *a, const struct stacks_rings *r, boo
 		.sample_period = samples ? (uint64_t)r->period_ns : 0,
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD |
 			       PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+		.read_format = FORMAT_LOST,
 		.inherit = samples,
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
@@ -80,7 +83,23 @@ static int event_open(const struct perf_event_attr *a, pid_t tid, int cpu)
 {
 	long fd = syscall(SYS_perf_event_open, a, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
+	if (fd < 0 && errno == EINVAL && a->read_format) {
+		struct perf_event_attr older = *a;
+
+		older.read_format = 0;
+		return event_open(&older, tid, cpu);
+	}
 	return fd < 0 ? -errno : (int)fd;
+}
+
+int64_t stacks_event_read(int fd, int64_t *lost)
+{
+	uint64_t told[2] = { 0 }; /* its count; what PERF_FORMAT_LOST adds */
+	ssize_t n = read(fd, told, sizeof told);
+
+	if (lost)
+		*lost = n == (ssize_t)sizeof told ? (int64_t)told[1] : -1;
+	return n > 0 ? (int64_t)told[0] : 0;
 }
 
 /* A user may lock so much for each CPU, and RLIMIT_MEMLOCK of a process beside it, of which half is
@@ -256,12 +275,32 @@ void stacks_rings_close(struct stacks_rings *r)
 	memset(r, 0, sizeof *r);
 }
 
+static int64_t lost_of(const struct stacks_rings *r, size_t n)
+{
+	int64_t sum = 0, lost;
+
+	for (size_t i = 0; i < n; i++) {
+		stacks_event_read(r->event[i], &lost);
+		number_add(&sum, lost > 0 ? lost : 0);
+	}
+	return sum;
+}
+
+int64_t stacks_rings_lost(const struct stacks_rings *r)
+{
+	int64_t sum = r->lost;
+
+	number_add(&sum, lost_of(r, r->nevents));
+	return sum;
+}
+
 void stacks_rings_again(struct stacks_rings *r, uint32_t step, void (*add)(void *of), void *of)
 {
 	size_t had = r->nevents;
 
 	r->step = step;
 	add(of);
+	number_add(&r->lost, lost_of(r, had));
 	for (size_t i = 0; i < had; i++)
 		close(r->event[i]);
 	r->nevents -= had;

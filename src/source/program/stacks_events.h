@@ -36,6 +36,7 @@ struct stacks_rings {
 	bool in_kernel;              /* those of system calls, too */
 	int *event;                  /* of tasks */
 	size_t nevents, events_cap;
+	int64_t lost; /* records of events that are closed */
 };
 
 /* hz: samples a second of a busy CPU; 0: as many as seem right for so many CPUs. lock_kb: what the
@@ -50,11 +51,17 @@ void stacks_rings_again(struct stacks_rings *r, uint32_t step, void (*add)(void 
 void stacks_rings_close(struct stacks_rings *r);
 /* One more task, and what it starts. 0, or -errno; -ESRCH: it has gone. */
 int stacks_rings_add(struct stacks_rings *r, pid_t tid);
+/* Records that had no room so far, as the events count them: a ring's own records tell of those
+ * only that came before them. 0 before Linux 6.0. */
+int64_t stacks_rings_lost(const struct stacks_rings *r);
 
 /* In rounds: an event on one thread alone, wherever it runs, that nothing
  * inherits; 0: on the caller. It will have a ring of so many bytes. Its descriptor, or -errno. */
 int stacks_event_open(pid_t tid, int64_t period_ns, size_t ring);
 size_t stacks_ring_least(void); /* bytes of such a ring */
+/* What an event has counted, and how many of its records had no room (NULL: not asked); -1: the
+ * kernel does not count them. */
+int64_t stacks_event_read(int fd, int64_t *lost);
 
 /*
  * How stacks are sampled on machines with many CPUs: in rounds, some threads at a

@@ -43,6 +43,7 @@ struct stacks_use {
 	const char *missing; /* "samples", if the last question is not answered */
 	uint32_t crashes_max;
 	uint32_t nfigures; /* its counters; the helper's resident memory follows them */
+	uint32_t lost;     /* which of them is of records that were lost */
 	/* Those of one helper. */
 	void (*figures)(const struct stacks_page *p, int64_t *own);
 };

@@ -26,6 +26,16 @@ void stacks_helper_put(const struct stacks_helper *h, uint32_t slot, uint32_t wi
 		sample_put(s, slot + h->use->nfigures, h->page->resident_bytes);
 }
 
+/* Those of a CPU that the job did not use again, no record tells of. */
+static void count_lost(struct stacks_helper *h)
+{
+	int64_t lost = h->rings ? stacks_rings_lost(h->rings) : 0;
+	int64_t told = figure(h, h->use->lost);
+
+	if (lost > told)
+		number_add(&h->before[h->use->lost], lost - told);
+}
+
 static void end(struct stacks_helper *h, struct sample *s)
 {
 	int64_t cpu_ns = h->page && h->page->cpu_ns > 0 ? h->page->cpu_ns : 0;
@@ -43,6 +53,7 @@ void stacks_helper_give_up(struct stacks_helper *h, struct sample *s, const char
 	char text[200];
 
 	end(h, s);
+	count_lost(h);
 	if (h->rings)
 		stacks_rings_close(h->rings);
 	snprintf(text, sizeof text, "%s until %.180s", h->use->verb, why);
@@ -125,7 +136,10 @@ static void finish(struct stacks_helper *h, const struct source_job *job, struct
 {
 	char text[96];
 
-	if (stacks_take_last(&h->taken, h, job, s))
+	bool answered = stacks_take_last(&h->taken, h, job, s);
+
+	count_lost(h);
+	if (answered)
 		return;
 	snprintf(text, sizeof text,
 		 "the last %s are missing: the helper sonde-unwind did not answer",
