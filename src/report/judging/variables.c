@@ -168,6 +168,13 @@ static double most_started_processes(const struct summary *s)
 	return most ? most->processes : NAN;
 }
 
+static double most_started_cpu(const struct summary *s)
+{
+	const struct summary_command *most = summary_most_started(s);
+
+	return most ? most->cpu_s : NAN;
+}
+
 #define FIGURE(member) .offset = offsetof(struct summary, member)
 
 const struct variable variables[] = {
@@ -227,6 +234,7 @@ const struct variable variables[] = {
 	  .make = memory_available },
 	{ "most_started_processes", UNIT_COUNT,
 	  "Processes of the command that was started most often.", .make = most_started_processes },
+	{ "most_started_cpu_seconds", UNIT_SECONDS, "Their CPU time.", .make = most_started_cpu },
 	{ "unequal_tasks", UNIT_COUNT,
 	  "Tasks of the step whose tasks used the most unequal CPU time.", FIGURE(unequal_tasks) },
 	{ "unequal_ratio", UNIT_RATIO, "By how much one of them exceeded their average.",
