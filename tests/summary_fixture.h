@@ -3,7 +3,7 @@
  * summary_fixture.h - a summary made from text, for tests: "wall_seconds=60 node.load=1..4".
  *
  * share:copies=0.3 is a class of code, held:lock=5..3 what held the job up, for 5 s three threads,
- * command:xz=2 the CPU time of a command.
+ * command:xz=2..9 the CPU time of a command, and how many processes of it there were.
  * Bare names are the variables of rules; names with a point are metrics, with one value or min..max
  * (the mean is in the middle); +disk.reads=5 is a counter that rose. What is not named is not
  * known; there are 60 samples on one node and the recording is complete, unless said otherwise.
@@ -73,6 +73,7 @@ static inline void fixture_set(struct fixture *f, const char *name, const char *
 		snprintf(f->command_name[i], SUMMARY_NAME, "%s", name + 8);
 		f->command[i].name = f->command_name[i];
 		f->command[i].cpu_s = first;
+		f->command[i].processes = range ? strtoull(range + 2, NULL, 10) : 0;
 	} else if (*name == '+') {
 		f->growth[f->s.ngrowth] = (struct summary_growth){ f->grown[f->s.ngrowth], first };
 		snprintf(f->grown[f->s.ngrowth++], SUMMARY_NAME, "%s", name + 1);

@@ -63,7 +63,7 @@ void line_put(struct bytes *out, const struct now *now, double elapsed_s, unsign
 	figure(&l, "GPU ", v, NOW_GPU, "");
 	figure(&l, "read ", v, NOW_READ, "");
 	figure(&l, "written ", v, NOW_WRITTEN, "");
-	figure(&l, "", v, NOW_PROCESSES, " processes");
+	figure(&l, "", v, NOW_PROCESSES, v[NOW_PROCESSES] == 1 ? " process" : " processes");
 	if (now->n > 1) {
 		snprintf(text, sizeof text, "%u nodes", now->n);
 		part(&l, text);

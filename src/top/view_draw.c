@@ -66,7 +66,8 @@ static void draw_figures(struct cells *c, unsigned row, const double *figure)
 	words_figure(&w, "GPU ", figure, NOW_GPU, "");
 	words_figure(&w, "read ", figure, NOW_READ, "");
 	words_figure(&w, "written ", figure, NOW_WRITTEN, "");
-	words_figure(&w, "", figure, NOW_PROCESSES, " processes");
+	words_figure(&w, "", figure, NOW_PROCESSES,
+		     figure[NOW_PROCESSES] == 1 ? " process" : " processes");
 	share_add(&w, "GPU memory ", figure, NOW_GPU_MEMORY, NOW_GPU_MEMORY_TOTAL,
 		  NOW_GPU_MEMORY_RATIO);
 	words_figure(&w, "CPU time ", figure, NOW_CPU_TIME, "");

@@ -56,7 +56,7 @@ check("in words", re.search(r"\n  epoch loss +█.*0\.1 to 2, last 0\.1, falling
 check("how often", re.search(r"\n  epoch +every .* \(median of 8; .*\), later ones \d+ % longer\n", text), text)
 
 brief = subprocess.run([SONDE, "show", "job"], check=True, capture_output=True, text=True).stdout
-check("briefly", re.search(r"\nnumbers epoch ▁[▁-█]*█ 0 to 8, epoch loss █[▁-█]*▁ 2 to 0\.1 and 1 more; epoch every ", re.sub(" +", " ", brief.replace("\n  ", " "))), brief)
+check("briefly", re.search(r"\nnumbers epoch loss █[▁-█]*▁ 2 to 0\.1, reward <b> ▁[▁-█]*█ -4 to 3 and 1 more; epoch every ", re.sub(" +", " ", brief.replace("\n  ", " "))), brief)
 
 subprocess.run([SONDE, "report", "--only", "plots", "job"], check=True, stdout=subprocess.DEVNULL)
 for name, title in (("own-epoch_loss", "epoch loss"), ("own-reward__b_", "reward &lt;b&gt;")):
@@ -73,7 +73,7 @@ subprocess.run([SONDE, "report", "--only", "html", "job"], check=True, stdout=su
 with open("job/report.html", encoding="utf-8") as f:
     page = f.read()
 data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S).group(1))
-check("first charts", [c["title"] for c in data["charts"][:3]] == ["epoch", "epoch loss", "reward <b>"], data["charts"][:4])
+check("first charts", [c["title"] for c in data["charts"][:3]] == ["epoch loss", "reward <b>", "epoch"], data["charts"][:4])
 node = data["nodes"][0]
 times = struct.unpack(f"<{len(base64.b64decode(node['x'])) // 8}d", base64.b64decode(node["x"]))
 values = node["series"]["own:reward <b>"]["mean"]

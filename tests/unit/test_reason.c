@@ -76,6 +76,24 @@ static const struct {
 	{ "warning: error: ignored\nlast words", "last words", "" },
 	{ "srun: error: n1: task 0: Exited with exit code 1\nmake: *** [a] Error 1", "", "" },
 	{ "Segmentation fault (core dumped)", "Segmentation fault (core dumped)", "" },
+	{ "rank 1: residual is not a number\n------\nMPI_ABORT was invoked on rank 1 in communicator "
+	  "MPI_COMM_WORLD\nwith errorcode 7.\n\nNOTE: invoking MPI_ABORT causes Open MPI to kill all MPI "
+	  "processes.\nYou may or may not see output from other processes, depending on\nexactly when "
+	  "Open MPI kills them.\n------\n[n1:1] [[1,0],0] ORTE_ERROR_LOG: Data unpack had inadequate "
+	  "space in file show_help.c at line 513\n",
+	  "rank 1: residual is not a number (MPI_ABORT was invoked on rank 1 in communicator "
+	  "MPI_COMM_WORLD with errorcode 7)",
+	  "" },
+	{ "Abort(7) on node 1 (rank 1 in comm 0): application called MPI_Abort(MPI_COMM_WORLD, 7) - "
+	  "process 1\n",
+	  "Abort(7) on node 1 (rank 1 in comm 0): application called MPI_Abort(MPI_COMM_WORLD, 7) - "
+	  "process 1",
+	  "" },
+	{ "no input\n------\nPrimary job  terminated normally, but 1 process returned\na non-zero exit "
+	  "code. Per user-direction, the job has been aborted.\n------\nmpirun detected that one or "
+	  "more processes exited with non-zero status, thus causing\nthe job to be terminated. The "
+	  "first process to do so was:\n\n  Process name: [[3352,1],1]\n  Exit code:    1\n",
+	  "no input", "" },
 	{ "", "", "" },
 };
 

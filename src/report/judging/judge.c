@@ -144,7 +144,16 @@ static void find_request(const struct rule *r, const struct summary *s, struct s
 	v->resource = isfinite(v->amount) ? r->resource : RESOURCE_NONE;
 }
 
-static const double least_to_warn = 0.05; /* of the wall time */
+static const double least_to_warn = 0.05; /* of the time without others */
+
+/* The run as it would have been if others had taken no cores away: what a cost is compared with, so
+ * that the job's own causes are named beside others, too. */
+static double own_s(const struct summary *s)
+{
+	double taken = s->story.taken_wall_s;
+
+	return taken > 0 ? fmax(s->wall_s - taken, 0.01 * s->wall_s) : s->wall_s;
+}
 
 /* Seconds of the run that the rule is about, for the order: its cost, else its weight, else 0. */
 static double weight_of(const struct rule *r, const struct summary *s)
@@ -160,7 +169,8 @@ static bool is_small_beside(const struct rule *a, const struct rule *b, const st
 	static const double much = 0.25, less = 4;
 	double small = value_or(&a->cost, s, NAN), large = value_or(&b->cost, s, NAN);
 
-	return large >= much * s->wall_s && small * less < large;
+	large = isnan(large) ? NAN : fmin(large, own_s(s));
+	return large >= much * own_s(s) && small * less < large;
 }
 
 /* What costs hardly anything is no more than a note. */
@@ -172,9 +182,9 @@ static void find_cost(const struct rule *r, const struct summary *s, struct summ
 	char seconds[32], share[32];
 
 	v->cost_s = isnan(cost) ? NAN : fmin(fmax(cost, 0), s->wall_s);
-	if (v->severity == SEVERITY_WARN && v->cost_s < least_to_warn * s->wall_s)
+	if (v->severity == SEVERITY_WARN && v->cost_s < least_to_warn * own_s(s))
 		v->severity = SEVERITY_NOTE;
-	if (v->cost_s >= least_to_say * s->wall_s)
+	if (v->cost_s >= least_to_say * own_s(s))
 		snprintf(v->sentence + n, sizeof v->sentence - n,
 			 " It costs up to %s, %s of the run.",
 			 unit_format(UNIT_SECONDS, v->cost_s, seconds, sizeof seconds),
@@ -250,7 +260,7 @@ static void remove_contradicted(struct summary *s)
 
 	for (uint32_t i = 0; i < s->nverdicts; i++)
 		lost |= s->verdicts[i].severity == SEVERITY_WARN &&
-			s->verdicts[i].cost_s >= least_to_warn * s->wall_s;
+			s->verdicts[i].cost_s >= least_to_warn * own_s(s);
 	for (uint32_t i = s->nverdicts; lost && i-- > 0;)
 		if (s->verdicts[i].severity == SEVERITY_GOOD)
 			verdict_remove(s, s->verdicts[i].rule);

@@ -71,12 +71,16 @@ static double cores_wanted(const struct summary *s)
 	return s->cores_used_mean + (isnan(waited) ? 0 : waited / s->wall_s);
 }
 
+/* Where others took cores away, without what the run would have been shorter by; what was computed
+ * stays. */
 static double working(const struct summary *s)
 {
-	double wanted = cores_wanted(s);
+	double wanted = cores_wanted(s), taken = s->story.taken_wall_s;
+	double its = isnan(s->story.working_s) ? s->wall_s * (wanted > 1 ? 1 : wanted)
+					       : fmin(s->story.working_s, s->wall_s);
+	double computed = fmin(its, s->cpu_s / fmax(1, s->cores_allowed));
 
-	return isnan(s->story.working_s) ? s->wall_s * (wanted > 1 ? 1 : wanted)
-					 : fmin(s->story.working_s, s->wall_s);
+	return taken > 0 && !isnan(computed) ? fmax(its - taken, computed) : its;
 }
 
 /* Of programs that do nothing else: users know that they compress. */
@@ -164,6 +168,13 @@ static double most_started_processes(const struct summary *s)
 	return most ? most->processes : NAN;
 }
 
+static double most_started_cpu(const struct summary *s)
+{
+	const struct summary_command *most = summary_most_started(s);
+
+	return most ? most->cpu_s : NAN;
+}
+
 #define FIGURE(member) .offset = offsetof(struct summary, member)
 
 const struct variable variables[] = {
@@ -223,6 +234,7 @@ const struct variable variables[] = {
 	  .make = memory_available },
 	{ "most_started_processes", UNIT_COUNT,
 	  "Processes of the command that was started most often.", .make = most_started_processes },
+	{ "most_started_cpu_seconds", UNIT_SECONDS, "Their CPU time.", .make = most_started_cpu },
 	{ "unequal_tasks", UNIT_COUNT,
 	  "Tasks of the step whose tasks used the most unequal CPU time.", FIGURE(unequal_tasks) },
 	{ "unequal_ratio", UNIT_RATIO, "By how much one of them exceeded their average.",
@@ -321,7 +333,7 @@ const struct variable variables[] = {
 	  FIGURE(story.parallel_cores) },
 	{ "parallel_seconds", UNIT_SECONDS, "For how long it was.", FIGURE(story.parallel_s) },
 	{ "working_seconds", UNIT_SECONDS,
-	  "Time in which the job had work: for less than a core, that part of the time.",
+	  "Time in which the job had work: for less than a core, that part of the time; without what others took.",
 	  .make = working },
 	{ "work_peak_cores", UNIT_CORES,
 	  "Cores at work, waited for or stolen at most, over two seconds, on all nodes together.",

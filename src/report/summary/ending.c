@@ -369,11 +369,25 @@ static void add_reason(char *out, size_t size, const struct summary_reason *x, i
 	}
 }
 
+/* "A process in the process pool was terminated abruptly", "worker exited unexpectedly" */
+static bool is_of_a_death(const char *line)
+{
+	static const char *const words[] = { "terminated abruptly", "unexpectedly", "was killed",
+					     "killed by",           "signal 9",     "SIGKILL",
+					     "BrokenProcessPool",   "died",         "worker lost" };
+
+	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+		if (strcasestr(line, words[i]))
+			return true;
+	return false;
+}
+
 /* Killed by the job itself, as helpers are that are needed no more: it failed by an error of its
- * own, which it printed. */
+ * own, which it printed, and which is not about that. */
 static bool was_put_away(const struct summary *s)
 {
-	return s->story.died_signal == SIGKILL && s->reason.is_error;
+	return s->story.died_signal == SIGKILL && s->reason.is_error &&
+	       !is_of_a_death(s->reason.line);
 }
 
 /* ". First to die: solver (pid 12), 3.1 s after the start, by SIGSEGV, with a core dump." */

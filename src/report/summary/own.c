@@ -106,8 +106,18 @@ static void add_value(struct own_series *s, uint64_t before, uint64_t each, doub
 	s->npoints = point + 1;
 }
 
+static double next_step(const struct own_series *s, double v)
+{
+	double step = v - s->last;
+
+	if (!s->n)
+		return 0;
+	return step > 0 && step == floor(step) && (s->n == 1 || step == s->step) ? step : NAN;
+}
+
 static void see_value(struct own_series *s, double v)
 {
+	s->step = next_step(s, v);
 	s->least = s->n ? fmin(s->least, v) : v;
 	s->most = s->n ? fmax(s->most, v) : v;
 	s->first = s->n ? s->first : v;
@@ -313,6 +323,29 @@ static int add_points(struct own *x, const struct run *r)
 	return 0;
 }
 
+/* "n=3", "epoch=3": it says which mark it is, and not how the job goes. */
+static bool only_counts(const struct own_series *s)
+{
+	return s->mark && s->n > 2 && s->step > 0;
+}
+
+/* Those that only count come last. */
+static int put_counts_last(struct own *x)
+{
+	struct own_series *sorted = calloc(OWN_SERIES, sizeof *sorted);
+	uint32_t n = 0;
+
+	if (!sorted)
+		return -ENOMEM;
+	for (int last = 0; last < 2; last++)
+		for (uint32_t i = 0; i < x->nseries; i++)
+			if (only_counts(&x->series[i]) == last)
+				sorted[n++] = x->series[i];
+	free(x->series);
+	x->series = sorted;
+	return 0;
+}
+
 static int of_marks(struct own *x, const struct run *r, const struct own_range *range)
 {
 	uint64_t counted[OWN_SERIES] = { 0 }, taken[OWN_SERIES] = { 0 };
@@ -326,7 +359,7 @@ static int of_marks(struct own *x, const struct run *r, const struct own_range *
 	take_marks(x, r, counted, taken);
 	for (uint32_t i = 0; i < x->nseries; i++)
 		x->series[i].change = change_of(&x->series[i]);
-	if (r->npoints && add_points(x, r))
+	if ((r->npoints && add_points(x, r)) || put_counts_last(x))
 		return -ENOMEM;
 	return make_laps(x, r);
 }

@@ -28,6 +28,7 @@ struct own_series {
 	uint64_t before; /* values before the range */
 	double first, last, least, most;
 	double change; /* middle of the later half less that of the earlier; NAN: fewer than 4 */
+	double step;   /* from each value to the next; NAN: not always the same whole number */
 	double at_s[OWN_POINTS], value[OWN_POINTS];
 	uint32_t npoints;
 };
@@ -46,7 +47,7 @@ struct own_range {
 };
 
 struct own {
-	struct own_series *series; /* in order of coming: of marks, then counters */
+	struct own_series *series; /* of marks, then counters; those that only count last */
 	struct own_laps laps[OWN_LAPS];
 	uint32_t nseries, nlaps;
 	const struct own_range *range; /* NULL: everything */

@@ -374,7 +374,8 @@ static void tell_starts(struct summary *s)
 	}
 }
 
-/* Of all kinds; without a watch nothing is known. */
+/* Of all kinds; without a watch nothing is known. What an event loop waits for the look at the end
+ * may know. */
 static void tell_kinds(struct story *y, const struct run *r)
 {
 	const struct run_meta *watch = run_find_meta(r, 0, "run.watch_hang_ns");
@@ -389,7 +390,10 @@ static void tell_kinds(struct story *y, const struct run *r)
 			longest = kind;
 	}
 	if (longest != STALL_NONE)
-		snprintf(y->idle_in, sizeof y->idle_in, "; meanwhile %s.", y->wait[longest].in);
+		snprintf(y->idle_in, sizeof y->idle_in, "; meanwhile %s.",
+			 longest == STALL_EVENTS && y->silent_s >= y->wait[longest].seconds / 2
+				 ? y->silent_in
+				 : y->wait[longest].in);
 }
 
 void summary_pauses_make(struct summary *s, const struct run *r)

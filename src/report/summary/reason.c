@@ -71,6 +71,41 @@ static bool is_noise(const char *line)
 	       any(line, beginnings, begins) || (begins(line, "make") && holds(line, "] Error "));
 }
 
+/* What a launcher of MPI prints about any rank that failed. */
+static bool is_launchers(const char *line)
+{
+	static const char *const beginnings[] = { "NOTE: invoking MPI_ABORT",
+						  "You may or may not see output from",
+						  "exactly when Open MPI kills",
+						  "with errorcode ",
+						  "Errorcode: ",
+						  "Proc: [[",
+						  "Process name: [",
+						  "Exit code: ",
+						  "Primary job ",
+						  "a non-zero exit code. Per user",
+						  "the job to be terminated. The first",
+						  "=   ",
+						  "YOUR APPLICATION TERMINATED WITH",
+						  "This typically refers to a problem",
+						  "Please see the FAQ page",
+						  NULL };
+	static const char *const words[] = { "ORTE_ERROR_LOG: ",
+					     "PMIX ERROR: ",
+					     "detected that one or more processes exited with",
+					     "more processes have sent help message",
+					     "orte_base_help_aggregate",
+					     NULL };
+
+	return any(line, beginnings, begins) || any(line, words, holds);
+}
+
+static bool is_mpi_abort(const char *line)
+{
+	return begins(line, "MPI_ABORT was invoked on ") ||
+	       holds(line, "application called MPI_Abort(");
+}
+
 /* "json.decoder.JSONDecodeError: ...", "KeyboardInterrupt" */
 static bool is_named_exception(const char *line)
 {
@@ -176,6 +211,8 @@ static enum strength strength_of(const struct finder *f, size_t i)
 
 	if (!*line)
 		return NOTHING;
+	if (is_launchers(line))
+		return NOISE;
 	if (is_crash(line))
 		return CRASH;
 	if (ends_traceback(f, i))
@@ -223,12 +260,32 @@ static void put_line(char *out, size_t size, const char *line, const char *next)
 		out[--n] = '\0';
 }
 
+/* A program prints why, and then calls MPI_Abort: "why (MPI_ABORT was invoked on rank 1 ...)". */
+static void put_abort(char *out, size_t size, const struct finder *f, size_t i)
+{
+	size_t why = i;
+	char abort[160], code[40] = "";
+
+	if (i + 1 < f->n && begins(f->line[i + 1], "with errorcode "))
+		put_line(code, sizeof code, f->line[i + 1], NULL);
+	put_line(abort, sizeof abort, f->line[i], NULL);
+	while (why && strength_of(f, why - 1) <= NOISE)
+		why--;
+	if (why)
+		put_line(out, size / 2, f->line[why - 1], NULL);
+	snprintf(out + strlen(out), size - strlen(out), why ? " (%s%s%s)" : "%s%s%s", abort,
+		 *code ? " " : "", code);
+}
+
 static void take_line(struct summary_reason *x, const struct finder *f, size_t i,
 		      enum strength strength)
 {
 	const struct rule_error *kind;
 
-	put_line(x->line, sizeof x->line, f->line[i], i + 1 < f->n ? f->line[i + 1] : NULL);
+	if (strength == CRASH && is_mpi_abort(f->line[i]))
+		put_abort(x->line, sizeof x->line, f, i);
+	else
+		put_line(x->line, sizeof x->line, f->line[i], i + 1 < f->n ? f->line[i + 1] : NULL);
 	kind = kind_of(f, x->line);
 	x->is_error = strength > CRASH;
 	x->is_crash = strength == CRASH;
