@@ -383,6 +383,7 @@ static void fill_function(const struct waiting *w, struct waiting_row *row,
 {
 	const struct stacks_function *f = &w->stacks->functions[key->a];
 
+	row->code = key->a;
 	row->name = row->shown = f->shown;
 	row->function = f->name;
 	row->module = *f->module ? f->module : NULL;
@@ -500,6 +501,34 @@ enum waiting_part waiting_part_of(const struct waiting *w, uint32_t stack)
 	const struct run *r = w->stacks->run;
 
 	return part_of(&w->private->meaning[stack < r->nstacks ? stack : 0]);
+}
+
+int waiting_nodes(const struct waiting *w, const struct stacks_fold *f, struct waiting_node *out)
+{
+	const struct stacks_private *p = w->stacks->private;
+	double(*sum)[WAITING_PARTS] = calloc(f->n, sizeof *sum);
+	double *most = calloc(f->n, sizeof *most);
+
+	memset(out, 0, f->n * sizeof *out);
+	for (uint32_t i = 0; sum && most && i < w->stacks->run->nstacks; i++) {
+		const struct meaning *m = &w->private->meaning[i];
+		uint32_t at = f->place[p->place[i].node];
+
+		sum[at][part_of(m)] += p->place[i].self;
+		if (!m->waits || !(p->place[i].self > most[at]))
+			continue;
+		most[at] = p->place[i].self;
+		out[at].function = p->function_of[m->frame];
+	}
+	for (uint32_t i = sum && most ? f->n : 0; i-- > 0;)
+		for (int k = 0; k < WAITING_PARTS; k++) {
+			sum[f->nodes[i].parent][k] += i ? sum[i][k] : 0;
+			if (sum[i][k] > sum[i][out[i].part])
+				out[i].part = (enum waiting_part)k;
+		}
+	free(sum);
+	free(most);
+	return sum && most ? 0 : -ENOMEM;
 }
 
 void waiting_close(struct waiting *w)
