@@ -90,20 +90,45 @@ with open("reader.py", "w", encoding="utf-8") as f:
     f.write("import sys, time\nwhile sys.stdin.buffer.read(65536):\n    time.sleep(0.03)\n")
 
 
-def verdicts(name, command):
-    subprocess.run([SONDE, "run", "-q", "--waits", "--stacks", "-o", name, "--", *command], check=True, stdout=subprocess.DEVNULL, timeout=120)
+# Past the kernel's cache, in large pieces.
+DIRECT = """
+import mmap, os, sys, time
+room = mmap.mmap(-1, 1 << 20)
+def load():
+    fd = os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECT)
+    while os.readv(fd, [room]) > 0:
+        pass
+    os.close(fd)
+end = time.monotonic() + 5
+while time.monotonic() < end:
+    load()
+"""
+with open("direct.py", "w", encoding="utf-8") as f:
+    f.write(DIRECT)
+
+
+def verdicts(name, command, **env):
+    subprocess.run([SONDE, "run", "-q", "--waits", "--stacks", "-o", name, "--", *command], check=True, stdout=subprocess.DEVNULL, timeout=120, env=os.environ | env)
     shown = subprocess.run([SONDE, "show", "--json", name], check=True, capture_output=True, text=True).stdout
     found = json.loads(shown)["verdicts"]
     print(name, [v["sentence"] for v in found])
     return {v["rule"]: v for v in found if v["rule"].startswith("waits-")}
 
 
-for name, (command, rule, words) in HELD_UP.items():
+def held_up(name, command, rule, words, **env):
     # Where others have the cores for a while, nobody was held up by his own: then once more.
-    found = verdicts(name, command) or verdicts(name + "-again", command)
+    found = verdicts(name, command, **env) or verdicts(name + "-again", command, **env)
     assert list(found) == [rule], (name, found)
     for word in words:
         assert word in found[rule]["sentence"], (name, word, found[rule]["sentence"])
+
+
+for name, (command, rule, words) in HELD_UP.items():
+    held_up(name, command, rule, words)
+# GPUs of which those that prepare the work are too few: their use is that of a stand-in for NVIDIA's library.
+held_up("gpu", ["./app", "starve", "5"], "waits-workers-gpu",
+        ["The data loader starves the GPU, used for 10 % of the time: app (pid ", "waits for a condition variable in next_batch (hold_up.c:"],
+        SONDE_NVML=f"{BUILD}/stubs/fake_nvml.so", FAKE_NVML_GPUS="1")
 for name, command in HEALTHY.items():
     found = verdicts(name, command)
     assert not found, (name, found)
@@ -112,6 +137,20 @@ for name, command in HEALTHY.items():
 subprocess.run([SONDE, "run", "-q", "-o", "without", "--", "./app", "convoy", "4"], check=True, timeout=60)
 shown = subprocess.run([SONDE, "show", "--json", "without"], check=True, capture_output=True, text=True).stdout
 assert not [v for v in json.loads(shown)["verdicts"] if v["rule"].startswith("waits-")], shown
+
+# ---- files of a disk ----
+with tempfile.NamedTemporaryFile(dir="/var/tmp") as data:
+    for _ in range(64):
+        data.write(os.urandom(1 << 20))
+    data.flush()
+    os.fsync(data.fileno())
+    try:
+        os.close(os.open(data.name, os.O_RDONLY | os.O_DIRECT))
+    except OSError as error:
+        print("files of", data.name, "are in memory or far away:", error)
+    else:
+        held_up("disk", [sys.executable, "direct.py", data.name], "waits-storage",
+                ["Waits for storage, for ", " waits for storage: " + data.name + " (", " in load (direct.py:6)"])
 
 # ---- files that come from far ----
 READ = """

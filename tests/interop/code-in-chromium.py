@@ -65,7 +65,7 @@ def check(what, good):
 
 
 def near(a, b, share=0.01):
-    return abs(a - b) <= share * max(abs(a), abs(b), 0.01)
+    return abs(a - b) <= max(share * max(abs(a), abs(b)), 0.001)  # cells are rounded to 10 us each
 
 
 def sonde(*arguments):

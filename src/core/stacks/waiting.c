@@ -383,6 +383,7 @@ static void fill_function(const struct waiting *w, struct waiting_row *row,
 {
 	const struct stacks_function *f = &w->stacks->functions[key->a];
 
+	row->code = key->a;
 	row->name = row->shown = f->shown;
 	row->function = f->name;
 	row->module = *f->module ? f->module : NULL;
@@ -493,8 +494,6 @@ static void compare(struct waiting *w)
 	}
 }
 
-/* ---- all of it ---- */
-
 enum waiting_part waiting_part_of(const struct waiting *w, uint32_t stack)
 {
 	const struct run *r = w->stacks->run;
@@ -502,16 +501,45 @@ enum waiting_part waiting_part_of(const struct waiting *w, uint32_t stack)
 	return part_of(&w->private->meaning[stack < r->nstacks ? stack : 0]);
 }
 
+int waiting_nodes(const struct waiting *w, const struct stacks_fold *f, struct waiting_node *out)
+{
+	const struct stacks_private *p = w->stacks->private;
+	double(*sum)[WAITING_PARTS] = calloc(f->n, sizeof *sum);
+	double *most = calloc(f->n, sizeof *most);
+	int rc = sum && most ? 0 : -ENOMEM;
+
+	memset(out, 0, f->n * sizeof *out);
+	for (uint32_t i = 0; !rc && i < w->stacks->run->nstacks; i++) {
+		const struct meaning *m = &w->private->meaning[i];
+		const double self = p->place[i].self;
+		uint32_t at = f->place[p->place[i].node];
+
+		sum[at][part_of(m)] += self;
+		if (m->waits && self > most[at]) {
+			most[at] = self;
+			out[at].function = p->function_of[m->frame];
+		}
+	}
+	for (uint32_t i = rc ? 0 : f->n; i-- > 0;)
+		for (int k = 0; k < WAITING_PARTS; k++) {
+			sum[f->nodes[i].parent][k] += i ? sum[i][k] : 0;
+			if (sum[i][k] > sum[i][out[i].part])
+				out[i].part = (enum waiting_part)k;
+		}
+	free(sum);
+	free(most);
+	return rc;
+}
+
 void waiting_close(struct waiting *w)
 {
 	if (!w)
 		return;
-	for (int by = 0; by < WAITING_BY_NUMBER_OF; by++) {
+	for (int by = 0; by < WAITING_BY_NUMBER_OF; by++)
 		free(w->rows[by].row);
-		if (w->private) {
-			tally_free(&w->private->table[by].keys);
-			free(w->private->table[by].time);
-		}
+	for (int by = 0; w->private && by < WAITING_BY_NUMBER_OF; by++) {
+		tally_free(&w->private->table[by].keys);
+		free(w->private->table[by].time);
 	}
 	if (w->private) {
 		free(w->private->meaning);

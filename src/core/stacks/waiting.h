@@ -58,6 +58,7 @@ struct waiting_row {
 	const char *shown;         /* the same, for reading; never "" */
 	const char *module, *file; /* the same: paths; or NULL */
 	uint32_t line;             /* of file; 0: not known */
+	uint32_t code;             /* the same: in stacks.functions */
 	const char *command;       /* of the process */
 	uint32_t node, instance, tid;
 	double rank; /* BY_RANK; NAN: of no rank */
@@ -94,5 +95,14 @@ void waiting_close(struct waiting *w);
 
 /* Where the time of a stack of the run goes. */
 enum waiting_part waiting_part_of(const struct waiting *w, uint32_t stack);
+
+/* Of a node of a fold of `stacks`: where most of the time below it goes; and of most of its own
+ * waiting the program's function that waits, in stacks.functions (0: not known, or none). */
+struct waiting_node {
+	enum waiting_part part;
+	uint32_t function;
+};
+/* out: of each of its nodes. 0 or -ENOMEM. */
+int waiting_nodes(const struct waiting *w, const struct stacks_fold *f, struct waiting_node *out);
 
 #endif

@@ -7,6 +7,7 @@
 #include "report/page/page_html.h"
 #include "report/page/page_pack.h"
 #include "report/page/page_table.h"
+#include "sink/profile/profile.h"
 
 #include <errno.h>
 #include <math.h>
@@ -66,31 +67,53 @@ void page_code_chart_json(struct json *j, const struct page_kinds *k)
 
 /* ---- what there is ---- */
 
-static int make_cells(struct page_code *c, struct err *e)
+static int make_sets(struct page_code *c, struct err *e)
 {
 	struct stacks_axis axis = { .to_s = c->end_s, .buckets = PAGE_BUCKETS };
 	int rc = 0;
 
+	if (stacks_fold_make(&c->fold, c->stacks, NODES))
+		return err_set(e, -ENOMEM, "out of memory while writing the report");
 	for (int i = 0; i < PAGE_CODE_SETS && !rc; i++) {
 		axis.group = sets[i].group;
 		axis.most_groups = PAGE_GROUPS;
 		axis.most = CELLS;
 		rc = stacks_cells_make(&c->set[i], c->stacks, &c->fold, &axis, e);
 	}
-	return rc ? rc : page_kinds_cells(&c->kinds, c->stacks, NULL, c->end_s, e);
+	return rc;
 }
 
 int page_code_make(struct page_code *c, const struct code *code, double end_s, struct err *e)
 {
-	*c = (struct page_code){ .end_s = end_s };
+	int rc;
+
+	*c = (struct page_code){ .key = "code", .end_s = end_s };
 	if (!code || !code->stacks || !(code->stacks->total > 0) || !(end_s > 0))
 		return 0;
 	c->stacks = code->stacks;
-	c->account = code->account;
+	c->account = &code->account;
 	page_code_kinds(&c->kinds, c->stacks);
-	if (stacks_fold_make(&c->fold, c->stacks, NODES))
+	rc = make_sets(c, e);
+	return rc ? rc : page_kinds_cells(&c->kinds, c->stacks, NULL, end_s, e);
+}
+
+int page_code_make_waits(struct page_code *c, const struct waittime *t, double end_s, struct err *e)
+{
+	int rc = page_waits_make(&c->kinds, t, end_s, e);
+
+	c->key = "waits";
+	c->end_s = end_s;
+	if (rc || !c->kinds.cells.buckets)
+		return rc;
+	c->waiting = t->waiting;
+	c->stacks = t->waiting->stacks;
+	rc = make_sets(c, e);
+	if (rc)
+		return rc;
+	c->waits = calloc(c->fold.n, sizeof *c->waits);
+	if (!c->waits || waiting_nodes(c->waiting, &c->fold, c->waits))
 		return err_set(e, -ENOMEM, "out of memory while writing the report");
-	return make_cells(c, e);
+	return 0;
 }
 
 void page_code_free(struct page_code *c)
@@ -99,19 +122,25 @@ void page_code_free(struct page_code *c)
 		stacks_cells_free(&c->set[i]);
 	page_kinds_free(&c->kinds);
 	stacks_fold_free(&c->fold);
+	free(c->waits);
 	*c = (struct page_code){ 0 };
 }
 
 /* ---- the tree ---- */
 
+struct where {
+	const char *file;
+	uint32_t line;
+};
+
 struct writing {
 	const struct page_code *c;
-	uint32_t *row_at;      /* of each function, from 1; 0: none */
+	struct where *where;   /* of each function: where most of its self is */
 	uint32_t *function_at; /* of each function on the page; 0: it is not there yet */
 	uint32_t *module_at;   /* of each module in "strings", likewise */
 	uint32_t nplaces, nstrings;
 	struct json *strings;
-	struct bytes functions, tree;
+	struct bytes functions, tree, owners;
 };
 
 static uint32_t put_string(struct writing *w, const char *hostile)
@@ -133,22 +162,33 @@ static uint32_t put_module(struct writing *w, const struct stacks_function *f)
 
 static uint32_t put_function(struct writing *w, uint32_t function)
 {
-	const struct stacks_rows *rows = &w->c->stacks->rows[STACKS_BY_FUNCTION];
 	const struct stacks_function *f;
-	const struct stacks_row *row;
+	const struct where *where;
+	bool waits;
 
 	if (function == STACKS_OTHER)
 		return 0;
 	if (w->function_at[function])
 		return w->function_at[function];
 	f = &w->c->stacks->functions[function];
-	row = w->row_at[function] ? &rows->row[w->row_at[function] - 1] : NULL;
-	bytes_varint(&w->functions, put_string(w, f->shown));
-	bytes_varint(&w->functions, put_module(w, f));
-	bytes_varint(&w->functions, row ? put_string(w, row->file) : 0);
-	bytes_varint(&w->functions, row && row->file ? row->line : 0);
+	where = &w->where[function];
+	waits = !strcmp(f->module, WAIT_MODULE); /* no code, but its words */
+	bytes_varint(&w->functions, put_string(w, waits ? profile_name(f) : f->shown));
+	bytes_varint(&w->functions, waits ? 0 : put_module(w, f));
+	bytes_varint(&w->functions, put_string(w, where->file));
+	bytes_varint(&w->functions, where->file ? where->line : 0);
 	w->function_at[function] = w->nplaces++;
 	return w->function_at[function];
+}
+
+/* The function that a node's own waiting counts for; 0: there is none. */
+static uint32_t put_owner(struct writing *w, uint32_t node)
+{
+	const struct waiting_node *n = &w->c->waits[node];
+
+	return n->part >= WAITING_FIRST_KIND && w->c->fold.nodes[node].self > 0
+		       ? put_function(w, n->function)
+		       : 0;
 }
 
 /* strings, functions, tree: the first function is that of what was folded. */
@@ -171,7 +211,9 @@ static void tree_json(struct json *j, struct writing *w)
 
 		bytes_varint(&w->tree, i - n->parent);
 		bytes_varint(&w->tree, put_function(w, n->function));
-		bytes_varint(&w->tree, c->kinds.of[n->class]);
+		bytes_varint(&w->tree, c->kinds.of[c->waits ? c->waits[i].part : n->class]);
+		if (c->waits)
+			bytes_varint(&w->owners, put_owner(w, i));
 	}
 	json_array_end(j);
 }
@@ -298,6 +340,43 @@ static void classes_json(struct json *j, const struct page_code *c)
 	for (uint32_t k = 0; k < c->kinds.n; k++)
 		json_text(j, c->kinds.kind[k].label);
 	json_array_end(j);
+	json_key(j, "colours");
+	json_array(j);
+	for (uint32_t k = 0; k < c->kinds.n; k++)
+		json_text(j, c->kinds.kind[k].colour);
+	json_array_end(j);
+}
+
+/* Of the rows, most first: the first of a function counts. */
+static void where_make(struct where *where, const struct page_code *c)
+{
+	const struct stacks_rows *rows = &c->stacks->rows[STACKS_BY_FUNCTION];
+
+	for (uint32_t i = 0; i < rows->n; i++)
+		where[rows->row[i].function] =
+			(struct where){ rows->row[i].file, rows->row[i].line };
+	for (uint32_t i = c->waiting ? c->waiting->rows[WAITING_BY_FUNCTION].n : 0; i-- > 0;) {
+		const struct waiting_row *row = &c->waiting->rows[WAITING_BY_FUNCTION].row[i];
+
+		where[row->code] = (struct where){ row->file, row->line };
+	}
+}
+
+/* Of CPU time: what there was, how much of it has samples, and of what kind is the rest. */
+static void whole_json(struct json *j, const struct page_code *c)
+{
+	const struct code_account *a = c->account;
+
+	if (!a)
+		return;
+	json_put_real(j, "period", c->stacks->total / fmax(c->stacks->effective, 1));
+	json_key(j, "whole");
+	json_array(j);
+	json_real(j, a->whole_s);
+	json_real(j, a->short_s);
+	json_real(j, a->rest_s);
+	json_real(j, a->system_s);
+	json_array_end(j);
 }
 
 void page_code_json(struct json *j, const struct page_code *c)
@@ -309,33 +388,28 @@ void page_code_json(struct json *j, const struct page_code *c)
 	if (!x)
 		return;
 	unit = fmax(x->total / 4e6, 1e-5);
-	w.row_at = calloc(x->nfunctions + 1u, sizeof *w.row_at);
+	w.where = calloc(x->nfunctions + 1u, sizeof *w.where);
 	w.function_at = calloc(x->nfunctions + 1u, sizeof *w.function_at);
 	w.module_at = calloc(x->run->nmodules + 1u, sizeof *w.module_at);
-	j->out->failed |= !w.row_at || !w.function_at || !w.module_at;
-	for (uint32_t i = 0; i < x->rows[STACKS_BY_FUNCTION].n && w.row_at; i++)
-		w.row_at[x->rows[STACKS_BY_FUNCTION].row[i].function] = i + 1;
-	json_key(j, "code");
+	j->out->failed |= !w.where || !w.function_at || !w.module_at;
+	if (w.where)
+		where_make(w.where, c);
+	json_key(j, c->key);
 	json_object(j);
 	json_put_real(j, "end", c->end_s);
 	json_put_real(j, "unit", unit);
-	json_put_real(j, "period", x->total / fmax(x->effective, 1));
-	json_key(j, "whole");
-	json_array(j);
-	json_real(j, c->account.whole_s);
-	json_real(j, c->account.short_s);
-	json_real(j, c->account.rest_s);
-	json_real(j, c->account.system_s);
-	json_array_end(j);
+	whole_json(j, c);
 	json_put_real(j, "cut", x->cut);
 	classes_json(j, c);
 	if (!j->out->failed)
 		tree_json(j, &w);
 	put_bytes(j, "functions", &w.functions);
 	put_bytes(j, "tree", &w.tree);
+	if (c->waits)
+		put_bytes(j, "owners", &w.owners);
 	sets_json(j, c, unit);
 	json_object_end(j);
-	free(w.row_at);
+	free(w.where);
 	free(w.function_at);
 	free(w.module_at);
 }

@@ -208,8 +208,7 @@ struct page_making {
 	uint32_t map_columns;
 	struct page_nodes nodes;
 	struct own own;
-	struct page_code code;
-	struct page_kinds waits;
+	struct page_code code, waits;
 	struct plots all; /* nodes together, of several */
 	uint32_t *first;  /* run_hosts */
 };
@@ -232,7 +231,7 @@ static void series_json(struct json *j, const struct page_making *p, uint32_t no
 	}
 	page_own_series_json(j, &p->own, node, t->at, t->npoints);
 	page_kinds_series_json(j, &p->code.kinds, node, t->at, t->npoints);
-	page_kinds_series_json(j, &p->waits, node, t->at, t->npoints);
+	page_kinds_series_json(j, &p->waits.kinds, node, t->at, t->npoints);
 	json_object_end(j);
 }
 
@@ -336,7 +335,7 @@ static void total_series_json(struct json *j, const struct page_making *p, const
 	}
 	page_own_series_json(j, &p->own, 0, at, n);
 	page_kinds_series_json(j, &p->code.kinds, 0, at, n);
-	page_kinds_series_json(j, &p->waits, 0, at, n);
+	page_kinds_series_json(j, &p->waits.kinds, 0, at, n);
 	json_object_end(j);
 }
 
@@ -382,8 +381,9 @@ static void all_json(struct json *j, const struct page_making *p)
 	json_text(j, "sonde/report/2");
 	json_key(j, "end");
 	json_real(j, end_s);
-	page_charts_json(j, &p->series, &p->own, &p->waits, &p->code.kinds, p->run);
+	page_charts_json(j, &p->series, &p->own, &p->waits.kinds, &p->code.kinds, p->run);
 	page_code_json(j, &p->code);
+	page_code_json(j, &p->waits);
 	page_events_json(j, p->run, end_s);
 	if (p->run->nnodes > 2)
 		total_json(j, p);
@@ -413,7 +413,7 @@ static int making_begin(struct page_making *p, const struct traces *t, struct er
 	if (rc)
 		return err_set(e, rc, "out of memory while writing the report");
 	rc = page_code_make(&p->code, p->summary->code, end_of(p), e);
-	return rc ? rc : page_waits_make(&p->waits, p->summary->waits, end_of(p), e);
+	return rc ? rc : page_code_make_waits(&p->waits, p->summary->waits, end_of(p), e);
 }
 
 int page_data_json(struct bytes *out, const struct run *r, const struct summary *s,
@@ -426,7 +426,7 @@ int page_data_json(struct bytes *out, const struct run *r, const struct summary 
 	if (!rc)
 		all_json(&j, &p);
 	page_code_free(&p.code);
-	page_kinds_free(&p.waits);
+	page_code_free(&p.waits);
 	own_free(&p.own);
 	page_nodes_free(&p.nodes);
 	page_index_free(&p.index);

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions by CPU time: an icicle of the sampled stacks, outermost call on top, and the functions of the most time, of
+/* Functions by CPU time, or by what threads waited for: an icicle of the stacks, outermost call on top, and the functions of the most time, of
    what is shown (node, process, time range). The root stays in its place while the rest is zoomed into. Shares are of all CPU
-   time of the range and the node, as in every other view: what has no samples is beside the stacks, by name. */
+   time of the range and the node, or of all time of its threads, as in every other view: CPU time without samples is beside the stacks, by name. */
 'use strict';
 
 const CODE_ROW = 18, CODE_LEAST = 1.5, CODE_LIST = 10, CODE_SAMPLES = 20;
-const CODE_COLOURS = ['blue', 'orange', 'green', 'purple', 'sky', 'red', 'grey'];
+/* What there is to see, in its words. */
+const CODE_VIEWS = {
+	code: { button: 'CPU', title: 'Functions by CPU time', time: 'CPU time', root: 'all CPU time', columns: ['Function', 'Self', 'Total', 'Where', 'Module'],
+		caption: 'Functions of the most CPU time; self: in the function, total: with what it calls; shares of all CPU time' },
+	waits: { button: 'Waits', title: 'Functions by what threads waited for', time: 'threads\u2019 time', root: 'all time of threads', columns: ['Function', 'Waited', 'Total', 'Where', 'Module'],
+		caption: 'The program\u2019s own functions that waited most; total: all time of threads in it and in what it calls; shares of all time of threads' },
+};
 
 /* LEB128, as many as there are. */
 function decodeVarints(text) {
@@ -26,7 +32,7 @@ function decodeVarints(text) {
 /* The data as arrays: node i of the tree has parent[i] < i, a function and a kind of code; node 0 is all together. */
 class Stacks {
 	constructor(spec) {
-		const tree = decodeVarints(spec.tree), functions = decodeVarints(spec.functions);
+		const tree = decodeVarints(spec.tree), functions = decodeVarints(spec.functions), owners = spec.owners && decodeVarints(spec.owners);
 		this.spec = spec;
 		this.n = tree.length / 3 + 1;
 		this.parent = new Uint32Array(this.n);
@@ -37,6 +43,9 @@ class Stacks {
 			this.of[i] = tree[3 * i - 2];
 			this.kind[i] = tree[3 * i - 1];
 		}
+		/* The function that a node's own time counts for: of waits the program's own, and 0 of what is none. */
+		this.owner = owners ? [0, ...owners] : this.of;
+		this.waits = Boolean(owners);
 		const text = (i) => spec.strings[i];
 		this.functions = Array.from({ length: functions.length / 4 }, (_, i) => ({ name: text(functions[4 * i]), module: text(functions[4 * i + 1]), file: text(functions[4 * i + 2]), line: functions[4 * i + 3] }));
 		this.outermost = new Uint8Array(this.n);
@@ -48,7 +57,7 @@ class Stacks {
 		this.cells = new Map();
 	}
 
-	/* CPU seconds of each node itself and of all below it, in a time range, of the groups of a set that are wanted. */
+	/* Seconds of each node itself and of all below it, in a time range, of the groups of a set that are wanted. */
 	sum([from, to], set, wanted) {
 		const { groups, buckets, cells } = this.spec.sets[set], { end, unit } = this.spec, self = new Float64Array(this.n);
 		if (!this.cells.has(set)) this.cells.set(set, decodeVarints(cells));
@@ -74,15 +83,15 @@ class Stacks {
 	list({ self, total }) {
 		const rows = this.functions.map((f) => ({ f, self: 0, total: 0, most: -1, node: 0 }));
 		for (let i = 1; i < this.n; i++) {
-			const row = rows[this.of[i]];
+			const row = rows[this.owner[i]];
 			row.self += self[i];
-			if (this.outermost[i]) row.total += total[i];
+			if (this.outermost[i]) rows[this.of[i]].total += total[i];
 			if (self[i] > row.most) {
 				row.most = self[i];
 				row.node = i;
 			}
 		}
-		return rows.filter((row) => row.self > 0).sort((a, b) => b.self - a.self);
+		return rows.filter((row, i) => row.self > 0 && (i || !this.waits)).sort((a, b) => b.self - a.self);
 	}
 }
 
@@ -93,7 +102,9 @@ const placeOf = (f) => (f.file ? f.file.replace(/.*\//, '') + (f.line ? ':' + f.
 
 class Code extends Panel {
 	constructor(view, slot) {
-		super(view, 'code', 'Functions by CPU time', slot);
+		super(view, 'functions', '', slot);
+		this.what = Object.keys(CODE_VIEWS).find((what) => view.stacks[what]);
+		this.switch = element('span', { className: 'switch' });
 		this.zoomed = this.at = 0;
 		this.box = element('div', { className: 'icicle' });
 		this.table = element('tbody');
@@ -102,11 +113,12 @@ class Code extends Panel {
 		this.search.setAttribute('aria-label', 'Search functions');
 		this.found = element('output', { className: 'soft' });
 		this.out = element('button', { type: 'button', textContent: 'All functions' });
-		const bar = element('div', { className: 'filter code-bar' }, element('label', { htmlFor: this.process.id, className: 'unseen', textContent: 'Process' }), this.process, this.search, this.found, this.out);
-		const head = element('tr', {}, ...['Function', 'Self', 'Total', 'Where', 'Module'].map((text, i) => element('th', { scope: 'col', textContent: text, ...(i === 1 || i === 2 ? {} : { 'data-text': '' }) })));
+		const bar = element('div', { className: 'filter code-bar' }, this.switch, element('label', { htmlFor: this.process.id, className: 'unseen', textContent: 'Process' }), this.process, this.search, this.found, this.out);
+		this.columns = element('tr');
+		this.caption = element('caption');
 		this.plotBox.append(this.box);
 		this.root.insertBefore(bar, this.plotBox);
-		this.root.append(element('div', { className: 'scroll' }, element('table', { className: 'code-list' }, element('caption', { textContent: 'Functions of the most CPU time; self: in the function, total: with what it calls; shares of all CPU time' }), element('thead', {}, head), this.table)));
+		this.root.append(element('div', { className: 'scroll' }, element('table', { className: 'code-list' }, this.caption, element('thead', {}, this.columns), this.table)));
 		this.process.addEventListener('change', () => this.ranged());
 		this.search.addEventListener('input', () => this.ranged());
 		this.out.addEventListener('click', () => this.enter(0));
@@ -114,22 +126,48 @@ class Code extends Panel {
 		this.box.addEventListener('click', (e) => this.enter(Number(e.target.closest('g')?.dataset.i ?? this.zoomed)));
 		this.box.addEventListener('mousemove', (e) => this.read(Number(e.target.closest('g')?.dataset.i ?? 0)));
 		this.box.addEventListener('mouseleave', () => this.read(0));
+		this.dress();
+	}
+
+	/* CPU or waits: the words, and which of both is chosen. */
+	dress() {
+		const { title, columns, caption } = CODE_VIEWS[this.what], both = Object.keys(CODE_VIEWS).filter((what) => this.view.stacks[what]);
+		this.head.querySelector('h3').textContent = title;
+		this.root.setAttribute('aria-label', title);
+		this.box.classList.toggle('waits', this.what === 'waits');
+		this.caption.textContent = caption;
+		this.columns.replaceChildren(...columns.map((text, i) => element('th', { scope: 'col', textContent: text, ...(i === 1 || i === 2 ? {} : { 'data-text': '' }) })));
+		this.switch.hidden = both.length < 2;
+		if (this.switch.childElementCount !== both.length)
+			this.switch.replaceChildren(...both.map((what) => {
+				const button = element('button', { type: 'button', textContent: CODE_VIEWS[what].button });
+				button.addEventListener('click', () => this.turn(what));
+				return button;
+			}));
+		both.forEach((what, i) => this.switch.children[i].setAttribute('aria-pressed', what === this.what));
+	}
+
+	turn(what) {
+		this.what = what;
+		this.load(this.node);
+		this.build();
 	}
 
 	get stacks() {
-		return this.view.stacks;
+		return this.view.stacks[this.what];
 	}
 
 	/* All processes of the node, or a rank, or the processes of a name, of all nodes. */
 	load(node) {
-		const chosen = this.process.value, { sets } = this.stacks.spec, many = this.view.nodes.length > 1 ? ', all nodes' : '';
+		const chosen = this.process.selectedOptions[0]?.textContent, { sets } = this.stacks.spec, many = this.view.nodes.length > 1 ? ', all nodes' : '';
 		const options = ['rank', 'command'].flatMap((set) => (sets[set]?.groups ?? []).map((g, i) => ({ ...g, value: set + ':' + i })).filter((g) => g.name !== null));
+		this.dress();
 		this.node = node;
 		if (this.known !== this.stacks) this.zoomed = this.at = 0; /* its nodes have other numbers */
 		this.known = this.stacks;
 		this.host.textContent = this.view.other ? node.spec.host : '';
 		this.process.replaceChildren(element('option', { value: '', textContent: 'all processes' }), ...options.map((o) => element('option', { value: o.value, textContent: o.name + many })));
-		if (options.some((o) => o.value === chosen)) this.process.value = chosen;
+		this.process.selectedIndex = Math.max(0, [...this.process.options].findIndex((o) => o.textContent === chosen));
 	}
 
 	build() {
@@ -144,6 +182,10 @@ class Code extends Panel {
 	destroy() {
 	}
 
+	get words() {
+		return CODE_VIEWS[this.what];
+	}
+
 	/* What is shown has changed: the range, the process, the search. */
 	ranged() {
 		const [set, one] = this.process.value.split(':'), here = (g) => this.node.id < 0 || g.node === this.node.id;
@@ -151,11 +193,11 @@ class Code extends Panel {
 		if (this.zoomed && !(this.sums.total[this.zoomed] > 0)) this.zoomed = 0;
 		this.sampled = set ? this.stacks.sum(this.view.range, 'node', here).total[0] : this.sums.total[0];
 		this.account();
-		this.samples = this.sampled / this.stacks.spec.period;
+		this.samples = this.stacks.waits ? Infinity : this.sampled / this.stacks.spec.period;
 		const step = this.stacks.spec.end / this.stacks.spec.sets[set || 'node'].buckets, [from, to] = this.view.range, own = this.sums.total[0];
 		const of = set ? this.process.selectedOptions[0].textContent + ': ' + this.share(own) + ', ' + duration(own) + ', of ' : '';
-		this.note.textContent = of + duration(this.all) + ' of CPU time, ' + duration(this.sampled) + ' of it in ' + Math.round(this.samples) + ' samples'
-			+ (this.samples < CODE_SAMPLES ? ', too few to say which code it was' : '') + '; outermost call on top, click to zoom'
+		const sampled = this.stacks.waits ? '' : ', ' + duration(this.sampled) + ' of it in ' + Math.round(this.samples) + ' samples';
+		this.note.textContent = of + duration(this.all) + ' of ' + this.words.time + sampled + (this.samples < CODE_SAMPLES ? ', too few to say which code it was' : '') + '; outermost call on top, click to zoom'
 			+ (to - from < 4 * step ? '; known in stretches of ' + duration(step) + ' only' : '');
 		this.match();
 		this.draw();
@@ -165,6 +207,11 @@ class Code extends Panel {
 
 	/* All CPU time of the range and the node, whatever process is chosen, and what of it has no samples. */
 	account() {
+		if (this.stacks.waits) {
+			this.all = this.sampled;
+			this.rest = [];
+			return;
+		}
 		const [whole, short, rest, kernel] = this.stacks.spec.whole, { range, full, nodes } = this.view;
 		const without = (name, seconds, tone) => ({ name, seconds, tone });
 		if (range[0] <= full[0] && range[1] >= full[1] && (this.node.id < 0 || nodes.length === 1)) {
@@ -206,7 +253,7 @@ class Code extends Panel {
 			below[i] = below[parent[i]] || this.hits[i];
 			if (this.hits[i] && !below[parent[i]]) sum += this.sums.total[i];
 		}
-		this.found.textContent = wanted ? this.share(sum) + ' of the CPU time' : '';
+		this.found.textContent = wanted ? this.share(sum) + ' of the ' + this.words.time : '';
 	}
 
 	/* The rows from the root down to what is zoomed to are as wide as all; below, each is as wide as its time. */
@@ -242,20 +289,21 @@ class Code extends Panel {
 	}
 
 	draw() {
+		this.out.disabled = !this.zoomed;
 		const boxes = this.sums.total[0] > 0 ? this.layout() : [], rows = boxes.reduce((most, b) => Math.max(most, b.y), 0) + 1;
 		if (!boxes.length) {
-			this.box.replaceChildren(element('p', { className: 'empty', textContent: 'No samples in this range.' }));
+			this.box.replaceChildren(element('p', { className: 'empty', textContent: this.stacks.waits ? 'No thread was watched in this range.' : 'No samples in this range.' }));
 			return;
 		}
-		const height = rows * CODE_ROW, colours = CODE_COLOURS.map(colour);
+		const height = rows * CODE_ROW, colours = this.stacks.spec.colours.map(colour), grey = colour('grey');
 		this.boxes = boxes;
-		this.box.replaceChildren(svg('svg', { width: this.width, height, viewBox: '0 0 ' + this.width + ' ' + height, 'aria-hidden': 'true' }, ...boxes.map((b) => this.bar(b, colours))));
+		this.box.replaceChildren(svg('svg', { width: this.width, height, viewBox: '0 0 ' + this.width + ' ' + height, 'aria-hidden': 'true' }, ...boxes.map((b) => this.bar(b, b.i > 0 ? colours[this.stacks.kind[b.i]] : b.i ? colour(this.rest[-1 - b.i].tone) : grey))));
 	}
 
-	bar({ i, x, w, y, dim }, colours) {
+	bar({ i, x, w, y, dim }, fill) {
 		const name = i < 0 ? this.rest[-1 - i].name : i ? this.stacks.functions[this.stacks.of[i]].name : this.rootName(), room = Math.floor((w - 7) / 6.3);
 		const g = svg('g', { 'data-i': i, class: (this.hits[i] ? 'hit ' : '') + (i === this.at && i ? 'at ' : '') + (dim ? 'dim' : '') });
-		g.append(svg('rect', { x: x.toFixed(1), y: y * CODE_ROW, width: Math.max(w - 0.6, 0.6).toFixed(1), height: CODE_ROW - 1, rx: 2, fill: i < 0 ? colour(this.rest[-1 - i].tone) : colours[i ? Math.min(this.stacks.kind[i], colours.length - 1) : colours.length - 1] }));
+		g.append(svg('rect', { x: x.toFixed(1), y: y * CODE_ROW, width: Math.max(w - 0.6, 0.6).toFixed(1), height: CODE_ROW - 1, rx: 2, fill, stroke: fill }));
 		if (room > 2) {
 			const text = svg('text', { x: (x + 4).toFixed(1), y: y * CODE_ROW + 12.5 });
 			text.textContent = name.length > room ? name.slice(0, room - 1) + '…' : name;
@@ -266,15 +314,15 @@ class Code extends Panel {
 
 	/* Of the outermost bar: all that is shown. */
 	rootName() {
-		return this.process.value ? this.process.selectedOptions[0].textContent : 'all CPU time';
+		return this.process.value ? this.process.selectedOptions[0].textContent : this.words.root;
 	}
 
 	/* In words. */
 	told(i) {
 		if (i < 0) return this.rest[-1 - i].name + ' · ' + this.plain(this.rest[-1 - i].seconds) + ', ' + duration(this.rest[-1 - i].seconds) + ', no samples';
-		if (!i && !this.process.value) return 'all CPU time · ' + duration(this.all) + ', ' + this.plain(this.sampled) + ' of it sampled';
+		if (!i && !this.process.value) return this.words.root + ' · ' + duration(this.all) + (this.stacks.waits ? '' : ', ' + this.plain(this.sampled) + ' of it sampled');
 		const f = this.stacks.functions[this.stacks.of[i]], { self, total } = this.sums, where = placeOf(f);
-		return (i ? f.name + (where ? ' · ' + where : '') + (f.module ? ' · ' + f.module.replace(/.*\//, '') : '') + ' · ' + this.stacks.spec.classes[this.stacks.kind[i]] : this.rootName()) + ' · ' + this.share(total[i]) + ', ' + duration(total[i]) + (i && self[i] ? ', ' + duration(self[i]) + ' self' : '');
+		return (i ? f.name + (where ? ' · ' + where : '') + (f.module ? ' · ' + f.module.replace(/.*\//, '') : '') + ' · ' + this.stacks.spec.classes[this.stacks.kind[i]] : this.rootName()) + ' · ' + this.share(total[i]) + ', ' + duration(total[i]) + (i && self[i] && !this.stacks.waits ? ', ' + duration(self[i]) + ' self' : '');
 	}
 
 	read(i) {
@@ -285,7 +333,6 @@ class Code extends Panel {
 		if (i < 0) return;
 		this.zoomed = i === this.zoomed && i ? this.stacks.parent[i] : i;
 		this.at = this.zoomed;
-		this.out.disabled = !this.zoomed;
 		this.draw();
 		this.read(this.zoomed);
 	}

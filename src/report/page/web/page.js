@@ -28,7 +28,7 @@ class View {
 		this.data = data;
 		this.nodes = data.nodes.map((spec, i) => new Node(spec, i));
 		this.total = data.total ? new Node({ ...NOTHING, host: 'All ' + data.total.hosts + ' nodes together', ...data.total }, -1) : null;
-		this.stacks = data.code ? new Stacks(data.code) : null;
+		this.stacks = Object.fromEntries(Object.keys(CODE_VIEWS).filter((what) => data[what]).map((what) => [what, new Stacks(data[what])]));
 		this.node = this.at(index);
 		this.other = this.nodes[beside] ?? null;
 		this.full = [0, Math.max(data.end, 0.001)];
@@ -46,11 +46,11 @@ class View {
 
 	/* Which parts there are: each once, or for both nodes side by side. */
 	arrange() {
-		const sides = this.other ? [0, 1] : [0], has = (id) => this.nodes.some((n) => n.spec.maps[id]);
+		const sides = this.other ? [0, 1] : [0], icicle = this.stacks.code ? 'code' : 'waits', has = (id) => this.nodes.some((n) => n.spec.maps[id]);
 		const kinds = [
 			...this.data.charts.filter(isOwn).map((spec) => (slot) => new Chart(spec, this, slot)),
 			...(this.data.spans.length || this.data.marks.length ? [(slot) => new Phases(this, slot)] : []),
-			...this.data.charts.filter((spec) => !isOwn(spec)).flatMap((spec) => [(slot) => new Chart(spec, this, slot), ...(spec.id === 'code' ? [(slot) => new Code(this, slot)] : [])]),
+			...this.data.charts.filter((spec) => !isOwn(spec)).flatMap((spec) => [(slot) => new Chart(spec, this, slot), ...(spec.id === icicle ? [(slot) => new Code(this, slot)] : [])]),
 			...this.data.maps.filter((spec) => has(spec.id)).map((spec) => (slot) => new DeviceMap(spec, this, slot)),
 			(slot) => new Lanes(this, slot),
 		];
