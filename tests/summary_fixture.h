@@ -73,7 +73,7 @@ static inline void fixture_set(struct fixture *f, const char *name, const char *
 		snprintf(f->command_name[i], SUMMARY_NAME, "%s", name + 8);
 		f->command[i].name = f->command_name[i];
 		f->command[i].cpu_s = first;
-		f->command[i].processes = range ? strtoull(range + 2, NULL, 10) : 0;
+		f->command[i].processes = range ? strtod(range + 2, NULL) : 0;
 	} else if (*name == '+') {
 		f->growth[f->s.ngrowth] = (struct summary_growth){ f->grown[f->s.ngrowth], first };
 		snprintf(f->grown[f->s.ngrowth++], SUMMARY_NAME, "%s", name + 1);

@@ -72,7 +72,7 @@ static const struct option rows[] = {
 	  OPTION_OFFSET(struct compare_options, store) },
 	{ .name = "independent",
 	  .help = "Assume that runs do not depend on their neighbours in time and do not drift. "
-		  "Gives surer answers, which are wrong if the assumption is.",
+		  "Narrows the intervals, which are wrong if the assumption is.",
 	  OPTION_OFFSET(struct compare_options, independent) },
 	{ .name = "all",
 	  .help = "Show every figure and every difference between the machines.",
@@ -350,7 +350,7 @@ const struct command command_compare = {
 		"margin); or inconclusive (neither is shown). A and B are directories that Sonde "
 		"wrote, or directories that contain several of them.\n\n"
 		"If the runs of both have stacks (`sonde run --stacks`), it also says which "
-		"functions, kinds of code and commands make the difference in CPU time, in points "
+		"functions, kinds of code and commands account for the difference in CPU time, in points "
 		"of the CPU time of A. The parts add up to the whole difference; a part is "
 		"blamed if its interval, corrected for the number of parts, is on one side of 0. "
 		"If they have waits (`sonde run --waits`), it says the same of the time of their "
@@ -373,9 +373,8 @@ const struct command command_compare = {
 		"which the better direction is known.\n\n"
 		"With --runs or --until, the operands are commands, which Sonde runs in rounds: "
 		"each once, in an order that is shuffled in each round. It prints the time of "
-		"each without what the start of the shell takes, and how many times faster the "
-		"fastest one is, with a 95 % interval. Options that hyperfine has, too, mean the "
-		"same, except -n. Nothing is recorded or stored. Exit code 1: a command "
+		"each, less the start of the shell, and how many times faster the "
+		"fastest one is, with a 95 % interval. Options that hyperfine also has mean the same, except -n. Nothing is recorded or stored. Exit code 1: a command "
 		"failed.\n\n"
 		"Exit code 0: not worse. 1: worse. 2: usage error, or data could not be read. 3: "
 		"inconclusive.",

@@ -31,8 +31,7 @@ static const struct option rows[] = {
 	  .help = "Print JSON for programs instead: schema sonde/manifest/1.",
 	  OPTION_OFFSET(struct files_options, manifest) },
 	{ .name = "hash",
-	  .help = "Read each file as it is now, for its SHA-256; one that has changed since has "
-		  "none.",
+	  .help = "Compute the SHA-256 of each file as it is now; a file that has changed since has none.",
 	  OPTION_OFFSET(struct files_options, hash) },
 };
 
@@ -170,8 +169,7 @@ const struct command command_files = {
 	.what = "List the files that a job read and wrote",
 	.description =
 		"Lists the inputs and outputs of a job recorded with `sonde run --files`: regular "
-		"files, with their size and when they were modified as it was when the process "
-		"that used them ended. `sonde show --files` has bytes, calls and times.\n\n"
+		"files, with their size and modification time when the process that used them ended. `sonde show --files` has bytes, calls and times.\n\n"
 		"DIR is a directory that Sonde wrote, or one of its files. Default: the newest "
 		"recording here. Exit code 1 also means that the recording is damaged and some "
 		"data was skipped.",

@@ -80,7 +80,7 @@ struct mcp_options {
 
 static const struct option rows[] = {
 	{ .name = "list",
-	  .help = "Print the tools and what they take, and end.",
+	  .help = "Print the tools and their arguments, then exit.",
 	  OPTION_OFFSET(struct mcp_options, list) },
 };
 
@@ -500,13 +500,11 @@ const struct command command_mcp = {
 	.operands = "[DIR...]",
 	.what = "Let an assistant read recordings: a server of the Model Context Protocol",
 	.description =
-		"Answers JSON-RPC messages, one a line, on standard input and output, as the Model "
-		"Context Protocol says. An assistant starts it and calls its tools: list_runs, "
+		"Answers JSON-RPC messages, one per line, on standard input and output, as the Model Context Protocol specifies. An assistant starts it and calls its tools: list_runs, "
 		"explain, series, stacks and compare.\n\n"
 		"It only reads, and only what is in the directories DIR (default: this one); a "
-		"name that leads out of them is refused, by links too. It opens no connection. "
-		"Each answer is at most 60,000 bytes long and takes at most two minutes. It ends "
-		"with its standard input.",
+		"name that leads out of them is refused, also through links. It opens no connection. "
+		"Each answer is at most 60,000 bytes long and takes at most two minutes. It ends when its standard input ends.",
 	COMMAND_OPTIONS(rows),
 	.size = sizeof(struct mcp_options),
 	COMMAND_EXAMPLES(examples),

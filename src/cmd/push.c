@@ -419,9 +419,9 @@ const struct command command_push = {
 		"records which of them have arrived.\n\n"
 		"otlp: OTEL_EXPORTER_OTLP_ENDPOINT is the address of a receiver of OpenTelemetry's "
 		"OTLP over HTTP, such as a Collector's http://host:4318; "
-		"OTEL_EXPORTER_OTLP_HEADERS has headers that it asks for. Samples are sent as "
+		"OTEL_EXPORTER_OTLP_HEADERS has the headers that it requires. Samples are sent as "
 		"gauges, and once the job has ended the job and the spans of its programs as a "
-		"trace: in the trace of who started the job, if TRACEPARENT was set for it. For a "
+		"trace: in the trace of the program that started the job, if TRACEPARENT was set for it. For a "
 		"running job the same command later sends the rest, as does --follow.\n\n"
 		"Exit code 1 also means that some data was skipped.",
 	COMMAND_OPTIONS(rows),

@@ -144,8 +144,7 @@ static const struct option options[] = {
 	{ .name = "annotations",
 	  .type = ARG_TEXT,
 	  .value = "KIND,...",
-	  .help = "Record what the job's programs say of themselves through a library that they "
-		  "load: mpi (each rank's calls of MPI: time, bytes, efficiencies), which sets "
+	  .help = "Record what the job's programs report through a library that Sonde makes them load: mpi (each rank's calls of MPI: time, bytes, efficiencies), which sets "
 		  "LD_PRELOAD for CMD, in front of what is there; and as spans: nvtx (ranges of "
 		  "NVTX), itt (tasks of Intel's ITT), kokkos (kernels and regions; kokkos3: before "
 		  "version 3.7) and ompt (OpenMP of clang and Intel), each of which sets the "

@@ -27,7 +27,7 @@ static const struct option rows[] = {
 	{ .name = "by",
 	  .type = ARG_TEXT,
 	  .value = "cores|nodes|ranks|VARIABLE",
-	  .help = "Compare the runs by this number, or by that in this environment variable, "
+	  .help = "Compare the runs by this number, or by the one in this environment variable, "
 		  "such as OMP_NUM_THREADS. Default: what they differ in, cores first.",
 	  OPTION_OFFSET(struct scale_options, by) },
 	{ .name = "weak",
@@ -55,7 +55,7 @@ static const struct option rows[] = {
 static const struct example examples[] = {
 	{ "scale run1 run2 run4 run8", "strong scaling, by what the runs differ in" },
 	{ "scale --by OMP_NUM_THREADS runs/", "all recordings of a directory, by threads" },
-	{ "scale 1=one 2=two,two-again 4=four", "numbers that no recording knows" },
+	{ "scale 1=one 2=two,two-again 4=four", "numbers given by hand" },
 	{ "scale --weak --by nodes -o weak.svg runs/", "weak scaling, with a chart" },
 };
 
@@ -219,7 +219,7 @@ static int scale_exec(const void *options, int noperands, char **operands)
 const struct command command_scale = {
 	.name = "scale",
 	.operands = "[N=]RUN[,RUN...] [N=]RUN...",
-	.what = "How well a job scales, and how many cores to ask for",
+	.what = "Show how well a job scales, and how many cores to request",
 	.description =
 		"Reads recordings of one job with different numbers of cores, nodes or ranks, and "
 		"prints time, speed-up and efficiency of each number, compared with the smallest, "

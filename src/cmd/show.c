@@ -79,7 +79,7 @@ static const struct option rows[] = {
 	  OPTION_OFFSET(struct show_options, memory) },
 	{ .name = "files",
 	  .help = "Print the files that the job used instead: bytes, calls, time, sequential share, "
-		  "opens, stats and names that are not there; with --json as schema "
+		  "opens, stats and missing names; with --json as schema "
 		  "sonde/files/1. Needs a recording with --files.",
 	  OPTION_OFFSET(struct show_options, files) },
 	{ .name = "mpi",

@@ -37,9 +37,7 @@ static const struct option options[] = {
 	{ .name = "wait",
 	  .type = ARG_DURATION,
 	  .value = "TIME",
-	  .help = "Of a job on several nodes: wait so long for the recorders of the others. They "
-		  "look every five seconds whether they are asked; a network file system may "
-		  "show them that later.",
+	  .help = "Of a job on several nodes: wait this long for the recorders of the others. They check for requests every five seconds; on a network file system a request may reach them later.",
 	  .fallback = "20s",
 	  OPTION_OFFSET(struct stacks_options, wait_ns) },
 	{ .name = "json",

@@ -23,7 +23,7 @@ struct history_options {
 		  "password; else of SONDE_STORE, else of this user.", \
 	  OPTION_OFFSET(struct history_options, store) }, \
 	{ .name = "name", .type = ARG_TEXT, .value = "GLOBS", \
-	  .help = "Only runs of jobs, or else programs, with such a name: 'train*,eval'.", \
+	  .help = "Only runs whose job name, or else program name, matches: 'train*,eval'.", \
 	  OPTION_OFFSET(struct history_options, name) }, \
 	{ .name = "user", .type = ARG_TEXT, .value = "GLOBS", \
 	  .help = "Only runs of these users.", \

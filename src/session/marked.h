@@ -23,12 +23,11 @@ int marked_write(enum mark_kind kind, const char *verb, const char *name, struct
 int marked_write_at(enum mark_kind kind, const char *verb, const char *name, struct bytes *text,
 		    int64_t utc_ns);
 
-#define MARKED_TRACK(options, member)                                                              \
-	{                                                                                          \
-		.name = "track", .type = ARG_TEXT, .value = "TRACK",                               \
-		.help = "What runs beside other things: a span ends on the track that it began "   \
-			"on. Another word for track=TRACK.",                                       \
-		OPTION_OFFSET(options, member)                                                     \
+#define MARKED_TRACK(options, member)                                                                                         \
+	{                                                                                                                     \
+		.name = "track", .type = ARG_TEXT, .value = "TRACK",                                                          \
+		.help = "The track, for spans that overlap: a span ends on the track that it began on. Same as track=TRACK.", \
+		OPTION_OFFSET(options, member)                                                                                \
 	}
 
 #endif

@@ -27,27 +27,22 @@ struct recording_options {
 	{ .name = "stacks", .type = ARG_TEXT, .value = "long|auto|HZ|off", .fallback = "long", .bare = "auto", \
 	  .help = "Sample the stacks of the job's threads, to record which functions and lines used the " \
 		  "CPU. long: only processes that have used a second of CPU time, 49 times per " \
-		  "second in all, within --max-overhead. HZ: all, so often per second of CPU time; " \
-		  "auto, or --stacks alone: 99, and less with more than two cores.", \
+		  "second in all, within --max-overhead. HZ: all threads, this often per second of CPU time; auto, or --stacks alone: 99, less with more than two cores.", \
 	  OPTION_OFFSET(type_, member_) }
 #define WAITS_OPTION(type_, member_) \
 	{ .name = "waits", .type = ARG_TEXT, .value = "auto|off|HZ", .fallback = "off", .bare = "auto", \
-	  .help = "Look at the job's threads, to record how long they were on a CPU, were ready " \
-		  "while others had it, and waited, for what and in which functions: HZ times per " \
-		  "second, less often if that would take more than 0.5% of a core. auto, or " \
+	  .help = "Look at the job's threads HZ times per second, to record how long they ran, how long they were ready without a CPU, what they waited for and in which functions; less often if that would take more than 0.5% of a core. auto, or " \
 		  "--waits alone: 10.", \
 	  OPTION_OFFSET(type_, member_) }
 #define MEMORY_OPTION(type_, member_) \
 	{ .name = "memory", .type = ARG_TEXT, .value = "auto|off|HZ", .fallback = "off", .bare = "auto", \
-	  .help = "Sample the page faults of the job's threads, to record which functions and lines " \
-		  "touched memory first, and what of it stays: at most about HZ times " \
-		  "per second. auto, or --memory alone: 200.", \
+	  .help = "Sample the page faults of the job's threads, to record which functions and lines touched memory first, and how much of it stays; at most about HZ times per second. auto, or --memory alone: 200.", \
 	  OPTION_OFFSET(type_, member_) }
 #define FILES_OPTION(type_, member_) \
 	{ .name = "files", .type = ARG_CHOICE, .value = "off|auto|positions", .fallback = "off", .bare = "auto", \
 	  .help = "Record which files each process uses: bytes, calls, time, opens. auto, or --files " \
 		  "alone: by tracing system calls, which costs the job about 1.5 us per call and " \
-		  "other processes of the node some 45 ns; where that is refused, by positions.", \
+		  "other processes of the node about 45 ns; where tracing is not permitted, from file positions.", \
 	  OPTION_OFFSET(type_, member_) }
 /* clang-format on */
 

@@ -30,18 +30,17 @@ struct timing_options {
 #define TIMING_ROWS(options) \
 	{ .name = "runs", .letter = 'n', .type = ARG_COUNT, .value = "N", .min = 2, \
 	  .max = TIMING_RUNS, \
-	  .help = "Run the operands, which are commands, this often each, in shuffled rounds, and " \
+	  .help = "Run the operands, which are commands, this many times each, in shuffled rounds, and " \
 		  "compare their times.", \
 	  OPTION_OFFSET(options, timing.runs) }, \
 	{ .name = "until", .type = ARG_TEXT, .value = "PERCENT", \
-	  .help = "Commands: run at least 10 rounds (or --runs) and go on until each interval of a " \
-		  "ratio is within this of it, at most --max-runs.", \
+	  .help = "Commands: run at least 10 rounds (or --runs) and continue until each interval of a ratio is within this of it, at most --max-runs.", \
 	  OPTION_OFFSET(options, timing.until) }, \
 	{ .name = "max-runs", .letter = 'M', .type = ARG_COUNT, .value = "N", .fallback = "1000", \
-	  .min = 2, .max = TIMING_RUNS, .help = "Commands: the most rounds of --until.", \
+	  .min = 2, .max = TIMING_RUNS, .help = "Commands: run at most this many rounds with --until.", \
 	  OPTION_OFFSET(options, timing.most) }, \
 	{ .name = "warmup", .letter = 'w', .type = ARG_COUNT, .value = "N", .fallback = "0", \
-	  .max = 1000, .help = "Commands: run each this often first, and discard that.", \
+	  .max = 1000, .help = "Commands: run each this many times first, and discard the results.", \
 	  OPTION_OFFSET(options, timing.warmup) }, \
 	{ .name = "setup", .letter = 's', .type = ARG_TEXT, .value = "CMD", \
 	  .help = "Commands: run CMD once before the runs of each.", \
@@ -68,7 +67,7 @@ struct timing_options {
 	  .help = "Commands: run them without a shell; words are separated by blanks.", \
 	  OPTION_OFFSET(options, timing.no_shell) }, \
 	{ .name = "ignore-failure", .letter = 'i', .type = ARG_FLAG, \
-	  .help = "Commands: go on when one ends with an exit code other than 0.", \
+	  .help = "Commands: continue if one ends with an exit code other than 0.", \
 	  OPTION_OFFSET(options, timing.ignore_failure) }, \
 	{ .name = "export-json", .type = ARG_TEXT, .value = "FILE", \
 	  .help = "Commands: write the results to FILE in the form of hyperfine's JSON.", \

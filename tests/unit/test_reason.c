@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which line of what a failed job printed is the reason, and of which kind it is. */
 #include "report/summary/reason.h"
+#include "summary_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -123,6 +124,41 @@ static void the_line_is_found(void **state)
 	rules_free(rules);
 }
 
+static void a_death_is_known_by_its_words(void **state)
+{
+	struct summary_reason x = {
+		.line = "BrokenProcessPool: A process was terminated abruptly"
+	};
+
+	(void)state;
+	assert_true(reason_is_of_a_death(&x));
+	snprintf(x.line, sizeof x.line, "KeyError: 'columns'");
+	assert_false(reason_is_of_a_death(&x));
+}
+
+/* Exit code 1 of grep and diff is an answer. */
+static void answers_by_exit_codes_are_explained(void **state)
+{
+	static const struct {
+		const char *command, *exit, *why;
+	} asked[] = {
+		{ "/usr/bin/grep -q x y", "exit_code=1", ": grep found no match." },
+		{ "diff a b", "exit_code=1", ": the files differ." },
+		{ "grep x y", "exit_code=2", "." },
+		{ "mygrep x", "exit_code=1", "." },
+		{ "/", "exit_code=1", "." },
+	};
+	struct fixture f;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
+		fixture_init(&f, asked[i].exit);
+		f.s.command = asked[i].command;
+		ending_make(&f.s);
+		assert_string_equal(f.s.ending.why, asked[i].why);
+	}
+}
+
 /* A line is cut between characters; thousands of lines, and one that is nothing but signs. */
 static void hostile_texts_are_bounded(void **state)
 {
@@ -193,6 +229,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_line_is_found),
+		cmocka_unit_test(a_death_is_known_by_its_words),
+		cmocka_unit_test(answers_by_exit_codes_are_explained),
 		cmocka_unit_test(hostile_texts_are_bounded),
 		cmocka_unit_test(a_sites_kinds_come_first),
 		cmocka_unit_test(faults_of_kinds_are_reported),

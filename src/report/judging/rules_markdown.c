@@ -76,7 +76,7 @@ static const char opening_rest[] =
 	"there is no such line.\n"
 	"If several rules request the same resource, the worst one counts.\n"
 	"`cost` is an upper bound of the wall time lost, in seconds. The verdict ends with "
-	"it from 1 % of the run on; a\n"
+	"it if that is 1 % or more of the run without the time that others took; a\n"
 	"warning that costs less than 5 % becomes a note. Verdicts are shown by severity, "
 	"then by cost.\n"
 	"`weight` orders a verdict in its place where the cost is not known, and is not printed: "

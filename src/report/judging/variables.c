@@ -83,25 +83,6 @@ static double working(const struct summary *s)
 	return taken > 0 && !isnan(computed) ? fmax(its - taken, computed) : its;
 }
 
-/* Of programs that do nothing else: users know that they compress. */
-static double compressors_s(const struct summary *s)
-{
-	static const char names[] =
-		" gzip gunzip zcat pigz unpigz bzip2 bunzip2 lbzip2 pbzip2 xz unxz "
-		"lzma zstd unzstd zstdmt lz4 lzop brotli 7z 7za 7zr zip unzip ";
-	double sum = 0;
-
-	for (uint32_t i = 0; i < s->ncommands; i++) {
-		const char *name = s->commands[i].name;
-		char word[32];
-
-		snprintf(word, sizeof word, " %.*s ", (int)strcspn(name, " "), name);
-		if (strlen(word) > 2 && strstr(names, word))
-			sum += s->commands[i].cpu_s;
-	}
-	return s->ncommands ? sum : NAN;
-}
-
 static double hosts(const struct summary *s)
 {
 	return s->nhosts;
@@ -499,7 +480,7 @@ const struct variable variables[] = {
 	  FIGURE(story.limit[LIMIT_FILE_SIZE].reached) },
 	{ "compressors_seconds", UNIT_SECONDS,
 	  "CPU time of programs that do nothing but compress (gzip, bzip2, xz, zstd, lz4, 7z, zip and their kin).",
-	  .make = compressors_s },
+	  .make = summary_compressors_s },
 	{ "busiest_share", UNIT_RATIO,
 	  "For which share of the run the process that was at work most was, or waited for a core; "
 	  "not known when it came late or left early.",

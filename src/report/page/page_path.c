@@ -40,8 +40,8 @@ void html_path(struct bytes *b, const struct page_source *p)
 		bytes_puts(b, "<section aria-labelledby=\"h-path\">\n<h2 id=\"h-path\">Critical "
 			      "path</h2>\n");
 		html_table(b,
-			   "The chain of processes, one at a time, that was the job's time: by "
-			   "name; and the time of the job if all of them took half of theirs",
+			   "The chain of processes that made up the job's time, by name, and the "
+			   "job's time if those of a name took half as long",
 			   h, sizeof h / sizeof h[0]);
 		for (uint32_t i = 0; i < path.nnames && i < NAMES; i++)
 			name_row(b, &path, &path.name[i], p->summary);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/summary/ending.h"
+
 #include "base/text/decimal.h"
 #include "core/metric.h"
 #include "core/stacks/stall.h"
 #include "report/summary/parts.h"
+#include "report/summary/reason.h"
 
 #include <math.h>
 #include <signal.h>
@@ -272,6 +274,15 @@ static const struct {
 	{ NOT_FOUND, "command not found, or a shared library or interpreter that it needs" },
 };
 
+/* Exit code 1 of these commands is an answer. */
+static const struct {
+	const char *command, *why;
+} answers[] = {
+	{ "grep", "grep found no match" }, { "diff", "the files differ" },
+	{ "cmp", "the files differ" },     { "test", "the condition is false" },
+	{ "[", "the condition is false" },
+};
+
 int ending_signal(double signal, double exit_code)
 {
 	enum { SIGNALS = 64 };
@@ -313,6 +324,20 @@ static void explain(char *out, size_t size, const char *before, const char *why)
 struct meaning {
 	char text[320];
 };
+
+/* "/usr/bin/grep -q x file" is grep. */
+static const char *why_of_answer(const char *command)
+{
+	size_t n = command ? strcspn(command, " ") : 0, at = n;
+
+	while (at && command[at - 1] != '/')
+		at--;
+	for (size_t i = 0; n && i < sizeof answers / sizeof answers[0]; i++)
+		if (strlen(answers[i].command) == n - at &&
+		    !strncmp(command + at, answers[i].command, n - at))
+			return answers[i].why;
+	return NULL;
+}
 
 static void explain_code(struct meaning *m, const struct story *y, int code)
 {
@@ -369,25 +394,12 @@ static void add_reason(char *out, size_t size, const struct summary_reason *x, i
 	}
 }
 
-/* "A process in the process pool was terminated abruptly", "worker exited unexpectedly" */
-static bool is_of_a_death(const char *line)
-{
-	static const char *const words[] = { "terminated abruptly", "unexpectedly", "was killed",
-					     "killed by",           "signal 9",     "SIGKILL",
-					     "BrokenProcessPool",   "died",         "worker lost" };
-
-	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-		if (strcasestr(line, words[i]))
-			return true;
-	return false;
-}
-
 /* Killed by the job itself, as helpers are that are needed no more: it failed by an error of its
  * own, which it printed, and which is not about that. */
 static bool was_put_away(const struct summary *s)
 {
 	return s->story.died_signal == SIGKILL && s->reason.is_error &&
-	       !is_of_a_death(s->reason.line);
+	       !reason_is_of_a_death(&s->reason);
 }
 
 /* ". First to die: solver (pid 12), 3.1 s after the start, by SIGSEGV, with a core dump." */
@@ -559,6 +571,8 @@ void ending_make(struct summary *s)
 		snprintf(e->words, sizeof e->words, "%sxit code %.0f",
 			 s->exit_code > 0 ? "Failed: e" : "E", s->exit_code);
 		explain_code(&m, &s->story, (int)s->exit_code);
+		if (s->exit_code == 1)
+			explain(m.text, sizeof m.text, ": ", why_of_answer(s->command));
 	} else {
 		snprintf(e->words, sizeof e->words, "%s",
 			 s->running ? "Running" : "End not recorded");

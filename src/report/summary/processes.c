@@ -301,6 +301,24 @@ int summary_processes_make(struct summary *s, const struct run *r, const struct 
 	return bad;
 }
 
+double summary_compressors_s(const struct summary *s)
+{
+	static const char names[] =
+		" gzip gunzip zcat pigz unpigz bzip2 bunzip2 lbzip2 pbzip2 xz unxz "
+		"lzma zstd unzstd zstdmt lz4 lzop brotli 7z 7za 7zr zip unzip ";
+	double sum = 0;
+
+	for (uint32_t i = 0; i < s->ncommands; i++) {
+		const char *name = s->commands[i].name;
+		char word[32];
+
+		snprintf(word, sizeof word, " %.*s ", (int)strcspn(name, " "), name);
+		if (strlen(word) > 2 && strstr(names, word))
+			sum += s->commands[i].cpu_s;
+	}
+	return s->ncommands ? sum : NAN;
+}
+
 const struct summary_command *summary_most_started(const struct summary *s)
 {
 	const struct summary_command *most = NULL;

@@ -331,6 +331,22 @@ void reason_find(struct summary_reason *x, const struct rules *site, const struc
 	free(copy);
 }
 
+bool reason_is_of_a_death(const struct summary_reason *x)
+{
+	static const char *const words[] = { "terminated abruptly",
+					     "unexpectedly",
+					     "was killed",
+					     "killed by",
+					     "signal 9",
+					     "SIGKILL",
+					     "BrokenProcessPool",
+					     "died",
+					     "worker lost",
+					     NULL };
+
+	return any(x->line, words, holds_any_case);
+}
+
 double reason_error(const struct summary *s, const char *kind)
 {
 	const char *its = *s->reason.kind ? s->reason.kind : REASON_UNKNOWN;

@@ -21,6 +21,8 @@ void reason_find(struct summary_reason *x, const struct rules *site, const struc
 
 /* 1: the line is of this kind; 0: it is another error; NAN: there is no line that is one. */
 double reason_error(const struct summary *s, const char *kind);
+/* The line says that a process died: "A process in the pool was terminated abruptly". */
+bool reason_is_of_a_death(const struct summary_reason *x);
 /* "Last lines of standard error" */
 const char *reason_title(const struct summary_reason *x);
 /* Under this title the text line by line, each escaped for a terminal; nothing where there is none.

@@ -304,6 +304,8 @@ int summary_metrics_each(struct run *r, summary_metric_fn *give, void *ctx, stru
 
 /* The command of which most processes ran; NULL: none is known. */
 const struct summary_command *summary_most_started(const struct summary *s);
+/* CPU time of programs that do nothing else: users know that they compress. */
+double summary_compressors_s(const struct summary *s);
 
 /* What some process reached between two samples and no row of the processes shows, since the kernel
  * does not say which; NAN: the rows show the peak. */
