@@ -47,7 +47,7 @@ static const struct way {
 };
 enum { WAYS = sizeof ways / sizeof ways[0] };
 
-static void die(const char *what)
+static _Noreturn void die(const char *what)
 {
 	perror(what);
 	exit(2);
