@@ -36,6 +36,17 @@ static void say_all(struct waits *w, struct bytes *where, struct bytes *stacks, 
 	put_ranks(ranks, w);
 }
 
+/* Of some of the job's processes: no roll call, in which the others would be missing. */
+static void say_some(const struct waits *w, size_t n, size_t of, struct bytes *where,
+		     struct bytes *stacks)
+{
+	say_where(where, w);
+	if (where->len)
+		bytes_printf(where, " (%zu of %zu processes were looked at)", n, of);
+	bytes_printf(stacks, "%zu of %zu processes were looked at\n", n, of);
+	say_waits(stacks, w);
+}
+
 static void look(const pid_t *pids, size_t n, const struct inspection *last)
 {
 	struct bytes where = { 0 }, stacks = { 0 }, ranks = { 0 };
@@ -44,11 +55,12 @@ static void look(const pid_t *pids, size_t n, const struct inspection *last)
 	struct err e;
 	int rc = look_begin(&l, &w, pids, (uint32_t)n, &e);
 
-	(void)last;
 	while (!rc)
 		rc = look_go_on(&l, NS_PER_S, &e);
 	look_end(&l);
-	if (w.n)
+	if (w.n && n < last->of)
+		say_some(&w, n, last->of, &where, &stacks);
+	else if (w.n)
 		say_all(&w, &where, &stacks, &ranks);
 	inspection_send(&where, HANG_WHERE, ';');
 	inspection_send(&stacks, HANG_STACKS, '\n');
@@ -66,8 +78,10 @@ enum {
 	AGAIN_S = 60,              /* and again when it has doubled, or after this */
 	STIR_NS = 5 * 1000 * 1000, /* so little CPU is no progress, however short the time */
 	PIDS_MAX = 4096,
-	LOOK_FIRST_S = 5,  /* since it costs about a tenth of a second of CPU time */
-	LOOKS_SHARE = 400, /* of the time so far: the others only while all take less of a core */
+	LOOK_FIRST_S = 5,    /* since it costs about a tenth of a second of CPU time */
+	LOOKS_SHARE = 400,   /* of the time so far: the others only while all take less of a core */
+	LOOKED_AT_FEW = 128, /* processes, which take less than the helper itself */
+	LOOK_NS = 200 * 1000, /* about what each of more takes */
 };
 
 /* Puts it where it belongs among those that say most; n are there. */
@@ -137,23 +151,32 @@ static bool is_looked_at(const struct hang *h)
 	return h->looked_ns && h->looked_ns == h->last_one.since_ns;
 }
 
-/* Functions and who waits for whom, by the helper. */
-static bool look_closely(struct hang *h, const struct tree *t, int64_t now_ns)
+/* Functions and who waits for whom, by the helper, of at most so many processes: some of those that
+ * were started first, and of those in between, and of the last. */
+static bool look_closely(struct hang *h, const struct tree *t, size_t most, int64_t now_ns)
 {
 	pid_t pid[PIDS_MAX];
+	size_t all = tree_pids(t, pid, PIDS_MAX), n = all < most ? all : most;
 
-	if (!inspection_begin(&h->look, look, pid, tree_pids(t, pid, PIDS_MAX), now_ns))
+	for (size_t i = 0; i < n; i++)
+		pid[i] = pid[i * all / n];
+	h->look.of = all;
+	if (!inspection_begin(&h->look, look, pid, n, now_ns))
 		return false;
 	h->asked_ns = h->last_one.since_ns;
+	h->asked_all = n == all;
 	return true;
 }
 
-static bool may_look(const struct hang *h, int64_t now_ns)
+/* At how many processes; 0: not now. */
+static size_t may_look_at(const struct hang *h, int64_t now_ns)
 {
 	int64_t since_ns = now_ns - h->began_ns;
+	int64_t left_ns = since_ns / LOOKS_SHARE - h->look.cpu_ns;
 
-	return !h->look.pid && since_ns >= LOOK_FIRST_S * NS_PER_S &&
-	       h->look.cpu_ns <= since_ns / LOOKS_SHARE;
+	if (h->look.pid || since_ns < LOOK_FIRST_S * NS_PER_S || left_ns < 0)
+		return 0;
+	return left_ns / LOOK_NS > LOOKED_AT_FEW ? (size_t)(left_ns / LOOK_NS) : LOOKED_AT_FEW;
 }
 
 /* Once, when the silence has doubled, and from time to time. */
@@ -168,6 +191,7 @@ static void look_at_last(struct hang *h, const struct tree *t, const struct root
 			 int64_t cpu_ns, int64_t now_ns)
 {
 	int64_t quiet_ns = now_ns - h->last_one.since_ns, least_ns = quiet_ns / 100;
+	size_t most;
 
 	if (!is_quiet(&h->last_one, cpu_ns, least_ns > STIR_NS ? least_ns : STIR_NS, now_ns)) {
 		h->seen_ns = 0;
@@ -177,26 +201,29 @@ static void look_at_last(struct hang *h, const struct tree *t, const struct root
 		return;
 	if (is_due(h, quiet_ns, now_ns) && collect(t, proc, h->evidence, sizeof h->evidence))
 		h->seen_ns = now_ns;
-	if ((h->seen_ns == now_ns || h->asked_ns != h->last_one.since_ns) && h->seen_ns &&
-	    may_look(h, now_ns))
-		look_closely(h, t, now_ns);
+	most = may_look_at(h, now_ns);
+	if ((h->seen_ns == now_ns || h->asked_ns != h->last_one.since_ns) && h->seen_ns && most)
+		look_closely(h, t, most, now_ns);
 }
 
-/* The mark waits for a look at this silence, so that both are of one time; not when there is none.
- */
+/* The mark waits for a look at every process in this silence, so that both are of one time; not
+ * when there is none. */
 static bool is_ready(struct hang *h, const struct tree *t, int64_t now_ns)
 {
-	if (is_looked_at(h))
+	if (is_looked_at(h) && h->looked_all)
 		return true;
 	if (h->look.pid)
 		return false;
-	return h->asked_ns == h->last_one.since_ns || !look_closely(h, t, now_ns);
+	return (h->asked_ns == h->last_one.since_ns && h->asked_all) ||
+	       !look_closely(h, t, PIDS_MAX, now_ns);
 }
 
 static void take_look(struct hang *h, int64_t now_ns)
 {
-	if (inspection_take(&h->look, now_ns))
-		h->looked_ns = h->asked_ns;
+	if (!inspection_take(&h->look, now_ns))
+		return;
+	h->looked_ns = h->asked_ns;
+	h->looked_all = h->asked_all;
 }
 
 static void keep(const struct hang *h, struct sample *s, const char *stacks, const char *ranks)

@@ -35,7 +35,8 @@ struct hang {
 	/* Since when the job had been silent when it was looked at, and when that was asked for; 0:
 	 * never. */
 	int64_t looked_ns, asked_ns;
-	int64_t began_ns; /* of the watch */
+	bool asked_all, looked_all; /* and whether at every process */
+	int64_t began_ns;           /* of the watch */
 };
 
 /* After the tree's sample. proc: to read what processes wait for. */

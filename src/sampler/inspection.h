@@ -25,6 +25,7 @@ struct inspection {
 	int64_t begun_ns;
 	uint32_t looks; /* so far, */
 	int64_t cpu_ns; /* and what they used */
+	size_t of;      /* processes, some of which may be looked at; whoever begins one says it */
 	size_t coming_len, len;
 	/* Texts that end in NUL. What comes takes the place of the last when it is whole. */
 	char coming[INSPECTION_BYTES], text[INSPECTION_BYTES];

@@ -3,17 +3,31 @@
 # limit: 300
 """Processes that are hard to follow: children that the kernel reaps since SIGCHLD is ignored or has SA_NOCLDWAIT set, for all of them or
 for every second one, that are their parent's siblings (CLONE_PARENT), that are orphaned (double fork), that stay zombies, that run in
-another pid namespace; a process that executes another program again and again, and one that does so in a second thread. Each is recorded
+another pid namespace; a process that executes another program again and again, and one that does so in a second thread; and 200 children
+that are alive together for a moment. Each is recorded
 with process starts by perf events, by the proc connector and by polling for new pids, once a second: most end between two samples. Each
 process spins until its own clock shows a given time and reports it. Where the kernel forgets what ended, figures are lower bounds and must
 say so."""
 import os
 import shutil
 import subprocess
+import sys
 
 import accuracy
 
-COUNT, MS, KIB, TOGETHER = 40, 10, 600, 8
+COUNT, MS, KIB, TOGETHER, CROWD = 40, 10, 600, 8, 200
+# None of them ends before the last has begun.
+GATHERING = f"""import os
+gate, key = os.pipe()
+for child in range({CROWD}):
+    if not os.fork():
+        os.close(key)
+        os.read(gate, 1)
+        os._exit(0)
+os.close(key)
+for child in range({CROWD}):
+    os.wait()
+print()"""
 table = accuracy.Comparison("Processes")
 taken = {}
 
@@ -78,6 +92,16 @@ def passing(way, how, words):
     hold_cpu(what, job, float(said[0]))
 
 
+def crowd(way):
+    _, job = record(way, "crowd", sys.executable, "-c", GATHERING)
+    what = f"{way}: {CROWD} children that are alive together, and who started them"
+    hold_counts(what, way, job, 1 + CROWD)
+    if job["processes_peak_is_lower_bound"]:
+        table.lower_bound("processes_peak", what, job["processes_peak"], 1 + CROWD, True)
+    else:
+        table.row("processes_peak", what, job["processes_peak"], 1 + CROWD, apart=0)
+
+
 def may_make_namespaces():
     made = shutil.which("unshare") and subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", "true"], stderr=subprocess.DEVNULL, check=False)
     return made and made.returncode == 0
@@ -97,4 +121,5 @@ for each in accuracy.ways(table, "processes_started"):
         table.left_out("processes_started", "a pid namespace: none may be made here")
     passing(each, "exec", "one after the other")
     passing(each, "thread", "each in a second thread")
+    crowd(each)
 table.end()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # limit: 90
 # The verdict of a job that hung names the functions, whom they wait for, and a deadlock where there is one; so does --watch-hang,
-# and all threads are in the recording. A job that rests again and again is looked at five seconds after its start, and not again as long as that
+# and all threads are in the recording. Of very many processes some are looked at first, and all before the job is said to hang. A job that rests again and again is looked at five seconds after its start, and not again as long as that
 # cost too much.
 . "$TOP/tests/lib.sh"
 [ -x "$LIBEXEC/sonde-unwind" ] || skip "the helper sonde-unwind was not built"
@@ -11,6 +11,9 @@ for kind in pipes sockets tcp files mutexes child free idle; do
 	(cd "in.$kind" && "$SONDE" run --quiet -i 200ms -o ../"$kind" -- timeout 7 "$PROGRAMS/stuck" "$kind") >/dev/null 2>&1 &
 done
 "$SONDE" run --quiet -i 200ms --watch-hang 2s -o watched -- sh -c "timeout 8 $PROGRAMS/stuck mutexes; exit 3" 2>/dev/null &
+crowd='for i in $(seq 150); do sleep 30 & done; wait'
+"$SONDE" run --quiet -i 200ms -o crowd -- timeout 9 sh -c "$crowd" 2>/dev/null &
+"$SONDE" run --quiet -i 200ms --watch-hang 6s -o crowd_watched -- timeout 12 sh -c "$crowd" 2>/dev/null &
 traced=
 ! strace -o /dev/null true 2>/dev/null || traced="strace -f -qq -e trace=execve -o rests.calls"
 # shellcheck disable=SC2086 # words
@@ -47,3 +50,12 @@ contains stacks "Deadlock: stuck (pid "
 
 [ -z "$traced" ] || equal "looks at a job that rests" 1 "$(grep -c 'execve(.*sonde-unwind.* = 0' rests.calls)"
 equal "who looked has gone" "" "$(pgrep -x sonde-waits)"
+
+metadata() { # OUT KEY
+	"$SONDE" show --json "$1" | jq -r ".nodes[0].metadata[\"$2\"] // empty"
+}
+metadata crowd job.silent_stacks >crowd.stacks
+grep -q '^128 of 15[0-9] processes were looked at' crowd.stacks || fail "some of many: $(head -c 300 crowd.stacks)"
+metadata crowd_watched job.hang_stacks >watched.stacks
+[ -s watched.stacks ] || fail "a hang of many processes left no evidence"
+! grep -q 'were looked at' watched.stacks || fail "not all were looked at: $(head -c 300 watched.stacks)"

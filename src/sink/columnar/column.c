@@ -77,27 +77,29 @@ static int take_texts(struct columns *c, struct column_page *p, const struct cel
 }
 
 static void take_numbers(const struct columns *c, struct column_page *p, const struct cells *cells,
-			 uint32_t row, uint32_t n)
+			 uint32_t row, uint32_t n, bool all)
 {
 	const uint8_t *state = cells->state + row;
 	const int64_t *from = cells->i + row;
 	int64_t *to = p->i + c->nrows;
 
-	for (uint32_t i = 0; i < n; i++)
+	if (all)
+		memcpy(to, from, n * sizeof(*to));
+	for (uint32_t i = 0; !all && i < n; i++)
 		to[i] = state[i] == STATE_PRESENT ? from[i] : 0;
 }
 
-/* n states, at most 8, as bits, the first one lowest. Mostly all are there. */
+/* Mostly all are there. */
+static bool all_there(const uint8_t *state, uint32_t n)
+{
+	return n && state[0] == STATE_PRESENT && !memcmp(state, state + 1, n - 1);
+}
+
+/* n states, at most 8, as bits, the first one lowest. */
 static uint8_t bits_of(const uint8_t *state, uint32_t n)
 {
-	static const uint8_t all[8] = {
-		STATE_PRESENT, STATE_PRESENT, STATE_PRESENT, STATE_PRESENT,
-		STATE_PRESENT, STATE_PRESENT, STATE_PRESENT, STATE_PRESENT
-	};
 	unsigned bits = 0;
 
-	if (n == sizeof(all) && !memcmp(state, all, sizeof(all)))
-		return UINT8_MAX;
 	for (uint32_t i = 0; i < n; i++)
 		bits |= (unsigned)(state[i] == STATE_PRESENT) << i;
 	return (uint8_t)bits;
@@ -106,13 +108,18 @@ static uint8_t bits_of(const uint8_t *state, uint32_t n)
 /* A byte at a time, since one that is read and written again for each of its bits takes longer than
  * all else here. */
 static void take_states(const struct columns *c, struct column_page *p, const uint8_t *state,
-			uint32_t n)
+			uint32_t n, bool all)
 {
 	for (uint32_t i = 0, some; i < n; i += some) {
 		uint32_t at = c->nrows + i, shift = at % 8;
 		uint8_t bits;
 
 		some = n - i < 8 - shift ? n - i : 8 - shift;
+		if (all && some == 8) {
+			some = (n - i) / 8 * 8;
+			memset(p->valid + at / 8, UINT8_MAX, some / 8);
+			continue;
+		}
 		bits = bits_of(state + i, some);
 		p->valid[at / 8] |= (uint8_t)(bits << shift);
 		p->nulls += some - (uint32_t)__builtin_popcount(bits);
@@ -138,12 +145,14 @@ int columns_take(struct columns *c, const struct batch *b, uint32_t *row, struct
 	c->stamp += !c->schema->texts_stay;
 	for (uint32_t i = 0; i < c->schema->ncolumns && !rc; i++) {
 		struct column_page *p = &c->column[i];
+		const uint8_t *state = b->columns[i].state + *row;
+		bool all = all_there(state, n);
 
 		if (p->type == COLUMN_TEXT)
 			rc = take_texts(c, p, &b->columns[i], *row, n);
 		else
-			take_numbers(c, p, &b->columns[i], *row, n);
-		take_states(c, p, b->columns[i].state + *row, n);
+			take_numbers(c, p, &b->columns[i], *row, n, all);
+		take_states(c, p, state, n, all);
 	}
 	c->nrows += n;
 	*row += n;

@@ -202,64 +202,96 @@ static int pickle_begin(void *state, const struct frame_schema *schema, FILE *ou
 	return flush(p, e);
 }
 
+static void fill_gap(struct column_page *c, uint32_t row)
+{
+	if (c->type == COLUMN_TEXT)
+		c->code[row] = UINT32_MAX; /* the last: None */
+	else if (c->type == COLUMN_REAL)
+		c->d[row] = NAN;
+	else if (c->type == COLUMN_TIME)
+		c->i[row] = INT64_MIN; /* NaT */
+}
+
 /* Put into the gaps what pandas takes for absent; integers have none and keep a list of gaps. */
 static void fill_gaps(struct pickle *p, struct column_page *c)
 {
-	static const int64_t nat = INT64_MIN;
-
+	if (!c->nulls)
+		return;
 	memset(p->absent, 0, p->columns.nrows);
 	for (uint32_t row = 0; row < p->columns.nrows; row++) {
-		if (c->valid[row / 8] >> row % 8 & 1)
-			continue;
-		p->absent[row] = 1;
-		if (c->type == COLUMN_TEXT)
-			c->code[row] = UINT32_MAX; /* the last: None */
-		else if (c->type == COLUMN_REAL)
-			c->d[row] = NAN;
-		else if (c->type == COLUMN_TIME)
-			c->i[row] = nat;
+		if (row % 8 == 0 && c->valid[row / 8] == UINT8_MAX) {
+			row += 7;
+		} else if (!(c->valid[row / 8] >> row % 8 & 1)) {
+			p->absent[row] = 1;
+			fill_gap(c, row);
+		}
 	}
 }
 
-static int64_t whole(const struct column_page *c, uint32_t row)
+/* The bits that any of n has beside its sign. */
+static uint64_t bits_of(const struct column_page *c, uint32_t n)
 {
-	return c->type == COLUMN_TEXT ? (int32_t)c->code[row] : c->i[row];
+	uint64_t wide = 0;
+	uint32_t narrow = 0;
+
+	if (c->type == COLUMN_TEXT)
+		for (uint32_t row = 0; row < n; row++)
+			narrow |= c->code[row] ^ (0 - (c->code[row] >> 31));
+	else
+		for (uint32_t row = 0; row < n; row++)
+			wide |= (uint64_t)(c->i[row] ^ (c->i[row] >> 63));
+	return wide | narrow;
 }
 
 /* Bytes that each of n needs, and the type that has these. */
 static size_t width_of(const struct column_page *c, uint32_t n, const char **type)
 {
 	static const char *const narrower[] = { "|i1", "<i2", NULL, "<i4" };
-	int64_t least = 0, most = 0;
+	uint64_t bits = bits_of(c, n);
 
-	for (uint32_t row = 0; row < n; row++) {
-		int64_t v = whole(c, row);
-
-		least = v < least ? v : least;
-		most = v > most ? v : most;
-	}
 	for (size_t width = 1; width < WIDEST; width *= 2) {
-		int64_t end = INT64_C(1) << (8 * width - 1);
-
 		*type = narrower[width - 1];
-		if (least >= -end && most < end)
+		if (!(bits >> (8 * width - 1)))
 			return width;
 	}
 	*type = types[COLUMN_INT];
 	return WIDEST;
 }
 
+/* n of them, the lowest `width` bytes of each, little-endian. */
+#define NARROW(from, width)                                                                        \
+	for (uint32_t row = 0; row < n; row++, at += (width)) {                                    \
+		uint64_t v = htole64((uint64_t)(from)[row]);                                       \
+                                                                                                   \
+		memcpy(at, &v, (width));                                                           \
+	}
+
+static void narrow(uint8_t *at, const struct column_page *c, uint32_t n, size_t width)
+{
+	const bool text = c->type == COLUMN_TEXT;
+
+	if (text && width == 1)
+		NARROW(c->code, 1)
+	else if (text && width == 2)
+		NARROW(c->code, 2)
+	else if (text)
+		NARROW(c->code, 4)
+	else if (width == 1)
+		NARROW(c->i, 1)
+	else if (width == 2)
+		NARROW(c->i, 2)
+	else if (width == 4)
+		NARROW(c->i, 4)
+	else
+		NARROW(c->i, 8)
+}
+
 static void push_wholes(struct pickle *p, const struct column_page *c, uint32_t n)
 {
 	const char *type;
 	size_t width = width_of(c, n, &type);
-	uint8_t *at = p->narrow;
 
-	for (uint32_t row = 0; row < n; row++, at += width) {
-		int64_t v = whole(c, row);
-
-		memcpy(at, &v, sizeof(v)); /* little-endian; the next lies over what is too many */
-	}
+	narrow(p->narrow, c, n, width);
 	push_array(p, p->narrow, n * width, type);
 }
 

@@ -72,6 +72,7 @@ struct places {
 struct spans {
 	struct trace *t;
 	const uint32_t *place;
+	const char *kind; /* of the track at work, see kind_of */
 	struct lane lane;
 	struct feed feed;
 	uint32_t *event, nevents; /* of run.spans, by track */
@@ -92,7 +93,8 @@ static const char *kind_of(const struct run *r, uint32_t track)
 /* As Scanner's own traces have it. */
 static bool is_wait(const char *name)
 {
-	return !strcmp(name, "Wait on Input Queue") || !strcmp(name, "Wait on Output Queue");
+	return *name == 'W' &&
+	       (!strcmp(name, "Wait on Input Queue") || !strcmp(name, "Wait on Output Queue"));
 }
 
 static int put_span(struct spans *x, const struct run_span *s)
@@ -100,13 +102,12 @@ static int put_span(struct spans *x, const struct run_span *s)
 	struct trace *t = x->t;
 	struct notes notes;
 	struct words words;
-	const char *kind = s->track ? kind_of(t->run, s->track) : NULL;
 	struct trace_slice slice = { .group = trace_group(t, s->node, s->track),
 				     .begin_ns = trace_time(t, s->node, s->begin_ns),
-				     .category = kind ? kind : "span",
+				     .category = x->kind ? x->kind : "span",
 				     .name = s->name ? s->name : "" };
 
-	if (kind && is_wait(slice.name))
+	if (x->kind && is_wait(slice.name))
 		slice.colour = "grey";
 
 	notes.n = 0;
@@ -181,6 +182,7 @@ static int put_track(struct spans *x, uint32_t node, uint32_t track)
 	lane_begin(&x->lane, track && track < r->ninstances
 				     ? trace_title(x->t, track, title, sizeof title)
 				     : "spans");
+	x->kind = track ? kind_of(r, track) : NULL;
 	x->feed.at = x->feed.n = 0;
 	for (; x->nevents; x->event++, x->nevents--) {
 		const struct run_span *s = &r->spans[*x->event];
