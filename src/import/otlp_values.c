@@ -33,7 +33,7 @@ static uint32_t counter_of(struct otlp *o, const char *part)
 	uint64_t key;
 	uint32_t id;
 
-	if (o->nresources > 1)
+	if (o->nresources > 1 && *o->now.service)
 		otlp_whose(o, whose);
 	snprintf(name, sizeof name, "%s%s%s%s%s%s%s%s%s%s", whose, *whose ? ": " : "", p->metric,
 		 part, unit ? " (" : "", unit ? p->unit : "", unit ? ")" : "",
