@@ -38,6 +38,7 @@ TITLES = {
     "hdf5": "Writing HDF5",
     "trials": "Trials of benchmarks",
     "profiles": "Profiles of Scanner",
+    "annotations": "What annotations cost",
     "decisions": "Decisions about benchmarks",
     "blame": "Blame in comparisons",
 }

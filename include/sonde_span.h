@@ -92,10 +92,16 @@ struct sonde_arg {
 		double number;
 		int64_t integer;
 		uint64_t flow;
-		const char *text; /* is read when the span ends; up to 255 bytes of it */
+		const char *text; /* is read by the call that it is given to; up to 255 bytes */
 	} value;
 };
 
+/* As sonde_begin and sonde_span_begin, with arguments that are known then, of some 4,000 spans that
+ * are open at a time: they are read now, and recorded when the span ends, before those of its end.
+ * Those of a span that does not end, or is passed to another process, are lost. */
+SONDE_API uint64_t sonde_begin_with(uint32_t name, const struct sonde_arg *args, uint32_t nargs);
+SONDE_API uint64_t sonde_span_begin_with(uint32_t name, uint64_t around,
+					 const struct sonde_arg *args, uint32_t nargs);
 /* As sonde_span_end and sonde_mark, with KEY=VALUE and arrows: up to 16, of 960 bytes together;
  * more is left out, and counted. A recording keeps those of 200,000 spans. */
 SONDE_API void sonde_span_end_with(uint64_t span, const struct sonde_arg *args, uint32_t nargs);
@@ -149,6 +155,19 @@ static inline uint64_t sonde_span_begin_if_wanted(uint32_t name, uint64_t around
 {
 	return SONDE_SPANS_WANTED ? sonde_span_begin(name, around) : 0;
 }
+static inline uint64_t sonde_begin_with_if_wanted(uint32_t name, const struct sonde_arg *args,
+						  uint32_t nargs)
+{
+	return SONDE_SPANS_WANTED ? sonde_begin_with(name, args, nargs) : 0;
+}
+static inline uint64_t sonde_span_begin_with_if_wanted(uint32_t name, uint64_t around,
+						       const struct sonde_arg *args, uint32_t nargs)
+{
+	return SONDE_SPANS_WANTED ? sonde_span_begin_with(name, around, args, nargs) : 0;
+}
+#define sonde_begin_with(name, args, nargs) sonde_begin_with_if_wanted(name, args, nargs)
+#define sonde_span_begin_with(name, around, args, nargs)                                           \
+	sonde_span_begin_with_if_wanted(name, around, args, nargs)
 #define sonde_begin(name)              sonde_begin_if_wanted(name)
 #define sonde_span_begin(name, around) sonde_span_begin_if_wanted(name, around)
 #define sonde_end()                    (SONDE_SPANS_WANTED ? sonde_end() : (void)0)

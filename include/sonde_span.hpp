@@ -44,8 +44,8 @@ class name
 	std::uint32_t number_;
 };
 
-/* KEY=VALUE, a category and arrows, for the end of a span or for a mark. Texts are borrowed until
- * then; beyond 16 nothing is kept. */
+/* KEY=VALUE, a category and arrows, for the begin or the end of a span or for a mark. Texts are
+ * borrowed until they are given to one; beyond 16 nothing is kept. */
 class args
 {
       public:
@@ -101,6 +101,10 @@ class span
 	explicit span(const name &n) noexcept : handle_(sonde_begin(n.number()))
 	{
 	}
+	span(const name &n, const args &a) noexcept
+	    : handle_(sonde_begin_with(n.number(), a.begin(), a.size()))
+	{
+	}
 	span(span &&other) noexcept : handle_(other.handle_)
 	{
 		other.handle_ = 0;
@@ -150,6 +154,14 @@ class async_span : public span
 {
       public:
 	explicit async_span(const name &n) noexcept : span(begun{ sonde_span_begin(n.number(), 0) })
+	{
+	}
+	async_span(const name &n, const args &a) noexcept
+	    : span(begun{ sonde_span_begin_with(n.number(), 0, a.begin(), a.size()) })
+	{
+	}
+	async_span(const name &n, const async_span &around, const args &a) noexcept
+	    : span(begun{ sonde_span_begin_with(n.number(), around.handle(), a.begin(), a.size()) })
 	{
 	}
 	async_span(const name &n, const async_span &around) noexcept

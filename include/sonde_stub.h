@@ -30,6 +30,10 @@ enum { SONDE_IS_STUB = 1 };
 	((void)sizeof(span), (void)sizeof(args), (void)sizeof(nargs))
 #define sonde_mark_with(name, args, nargs)                                                         \
 	((void)sizeof(name), (void)sizeof(args), (void)sizeof(nargs))
+#define sonde_begin_with(name, args, nargs)                                                        \
+	((void)sizeof(name), (void)sizeof(args), (void)sizeof(nargs), 0u)
+#define sonde_span_begin_with(name, around, args, nargs)                                           \
+	((void)sizeof(name), (void)sizeof(around), (void)sizeof(args), (void)sizeof(nargs), 0u)
 #define sonde_flow()                    0u
 #define sonde_span_pass(span, passed)   ((void)sizeof(span), (void)sizeof(passed), 0)
 #define sonde_span_take(passed)         ((void)sizeof(passed), 0u)

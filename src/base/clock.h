@@ -5,8 +5,8 @@
 #ifndef SONDE_BASE_CLOCK_H
 #define SONDE_BASE_CLOCK_H
 
-#include <stddef.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 

@@ -102,13 +102,13 @@ static const struct option rows[] = {
 	{ .name = "node",
 	  .type = ARG_TEXT,
 	  .value = "HOST",
-	  .help = "Timelines: the node that the timeline is of. Default: with --into the only "
+	  .help = "Timelines and profiles: the node that it is of. Default: with --into the only "
 		  "node of DIR, or that of --rank; else a name made from the file's.",
 	  OPTION_OFFSET(struct import_options, node) },
 	{ .name = "rank",
 	  .type = ARG_TEXT,
 	  .value = "N",
-	  .help = "Timelines: the rank that the timeline is of. Its rows begin with it. Of a "
+	  .help = "Timelines and profiles: the rank that it is of. Rows of a timeline begin with it. Of a "
 		  "file with several ranks (darshan, nsys), only this one is imported. "
 		  "Default: what the file says.",
 	  OPTION_OFFSET(struct import_options, rank) },
@@ -382,9 +382,14 @@ static bool suits(const struct import_options *o, const struct importing *x, int
 		say_usage();
 		return false;
 	}
-	if (!x->importer->is_timeline && (o->into || o->node || o->rank || o->align)) {
-		say("import: --into, --node, --rank and --align are for timelines only "
-		    "(chrome-trace, nsys, otlp, darshan); remove them");
+	if (!x->importer->is_timeline && (o->into || o->align)) {
+		say("import: --into and --align are for timelines only (chrome-trace, nsys, otlp, "
+		    "darshan); remove them");
+		return false;
+	}
+	if (!x->importer->is_timeline && !x->importer->is_profile && (o->node || o->rank)) {
+		say("import: --node and --rank are for timelines and profiles only (chrome-trace, "
+		    "nsys, otlp, darshan, pprof, perf-script); remove them");
 		return false;
 	}
 	if (o->into && o->output) {

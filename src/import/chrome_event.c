@@ -223,14 +223,9 @@ bool chrome_event_read(struct chrome_event *ev, struct jsondoc *j, struct err *e
 
 void chrome_detail(const struct chrome_event *ev, char out[TIMELINE_TEXT_MAX + 1])
 {
-	size_t n = 0, most = TIMELINE_TEXT_MAX;
-
 	out[0] = '\0';
-	for (uint32_t i = 0; i < ev->nargs && n < most; i++)
-		n += (size_t)snprintf(out + n, most + 1 - n, "%s%s=%s", i ? " " : "",
-				      ev->arg[i].key, ev->arg[i].text);
-	if (n > most || (ev->args_left && n)) {
-		n = cut_before(out, n < most - 3 ? n : most - 3);
-		memcpy(out + n, "...", 4);
-	}
+	for (uint32_t i = 0; i < ev->nargs; i++)
+		timeline_word(out, ev->arg[i].key, ev->arg[i].text);
+	if (ev->args_left)
+		timeline_words_left(out);
 }

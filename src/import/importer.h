@@ -57,6 +57,7 @@ struct importer {
 	bool has_jobs;       /* a job, or a pool, may be named behind the path */
 	bool has_workers;    /* some of which may be chosen */
 	bool is_timeline;    /* of one node, and may go into a recording that exists */
+	bool is_profile;     /* samples of stacks of one node */
 	int (*run)(const struct import *x, struct err *e); /* 0 or -errno */
 };
 

@@ -149,6 +149,15 @@ uint32_t lanes_track(struct lanes *l, struct timeline *line, const struct lane_o
 	return x->track;
 }
 
+uint32_t lanes_home(struct lanes *l, struct timeline *line, const struct lane_owner *owner)
+{
+	struct lanes_of *of = owner_of(l, owner);
+
+	if (of && !of->n)
+		lane_make(of, line, owner);
+	return of && of->n ? of->lane[0]->track : 0;
+}
+
 void lanes_free(struct lanes *l)
 {
 	for (uint32_t i = 0; i < l->cap; i++)

@@ -27,6 +27,8 @@ struct lanes {
 /* The track of a span: 0 when there are too many. */
 uint32_t lanes_track(struct lanes *l, struct timeline *line, const struct lane_owner *owner,
 		     int64_t begin_ns, int64_t end_ns);
+/* Of what is no span: the first lane. */
+uint32_t lanes_home(struct lanes *l, struct timeline *line, const struct lane_owner *owner);
 void lanes_free(struct lanes *l);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* otlp.c - OpenTelemetry's traces: spans become spans of the thread that they name, or of lanes of
- * their process on which they nest; events of spans become marks. */
+/* otlp.c - OpenTelemetry's traces and logs: spans become spans of the thread that they name, or of
+ * lanes of their process on which they nest; events of spans and records of logs become marks. */
 #include "import/otlp.h"
 
 #include "base/array.h"
@@ -27,22 +27,6 @@ bool otlp_copy(char *out, size_t size, const char *text, size_t n)
 	return put == n;
 }
 
-void otlp_detail(char detail[TIMELINE_TEXT_MAX + 1], const char *key, const char *value)
-{
-	size_t n = strlen(detail), more = strlen(key) + strlen(value) + 2;
-	char text[OTLP_KEY + TIMELINE_TEXT_MAX + 8];
-
-	snprintf(text, sizeof text, "%s%s=%s", n ? " " : "", key, value);
-	if (n + more > TIMELINE_TEXT_MAX && n >= 3 && !strcmp(detail + n - 3, "..."))
-		return;
-	if (otlp_copy(detail + n, TIMELINE_TEXT_MAX + 1 - n, text, strlen(text)))
-		return;
-	n = TIMELINE_TEXT_MAX - 3;
-	while (n && ((unsigned char)detail[n] & 0xc0) == 0x80)
-		n--;
-	memcpy(detail + n, "...", 4);
-}
-
 void otlp_resource_attribute(struct otlp *o, const char *key, const char *value)
 {
 	struct otlp_resource *r = &o->now;
@@ -57,8 +41,12 @@ void otlp_resource_attribute(struct otlp *o, const char *key, const char *value)
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-		if (!strcmp(key, rows[i].key))
+		if (!strcmp(key, rows[i].key)) {
 			otlp_copy(rows[i].to, rows[i].size, value, strlen(value));
+			return;
+		}
+	if (strncmp(key, "telemetry.sdk.", 14) != 0)
+		timeline_word(r->more, key, value);
 }
 
 void otlp_attribute(struct otlp_span *s, const char *key, const char *value)
@@ -68,7 +56,7 @@ void otlp_attribute(struct otlp_span *s, const char *key, const char *value)
 	else if (!strcmp(key, "thread.name"))
 		otlp_copy(s->thread, sizeof s->thread, value, strlen(value));
 	else
-		otlp_detail(s->detail, key, value);
+		timeline_word(s->detail, key, value);
 }
 
 void otlp_kind(struct otlp_span *s, int64_t kind)
@@ -76,13 +64,13 @@ void otlp_kind(struct otlp_span *s, int64_t kind)
 	static const char *const names[] = { "", "", "server", "client", "producer", "consumer" };
 
 	if (kind > 1 && kind < (int64_t)(sizeof names / sizeof names[0]))
-		otlp_detail(s->detail, "kind", names[kind]);
+		timeline_word(s->detail, "kind", names[kind]);
 }
 
 void otlp_status(struct otlp_span *s, int64_t code, const char *message)
 {
 	if (code == 2)
-		otlp_detail(s->detail, "status", *message ? message : "error");
+		timeline_word(s->detail, "status", *message ? message : "error");
 }
 
 struct otlp_event *otlp_event(struct otlp_span *s)
@@ -109,6 +97,7 @@ int otlp_part_begin(struct otlp *o)
 	memset(&o->now, 0, sizeof o->now);
 	if (id)
 		o->now = o->resource[id - 1];
+	o->now_id = id;
 	return 0;
 }
 
@@ -146,7 +135,7 @@ int otlp_part_end(struct otlp *o)
 }
 
 /* Into a recording, of several hosts only what is of its node. */
-static bool is_of_the_node(const struct otlp *o)
+bool otlp_is_of_the_node(const struct otlp *o)
 {
 	const char *host = o->x->place.into && o->several_hosts ? o->x->place.host : NULL;
 	size_t n = host ? strcspn(host, ".") : 0;
@@ -166,24 +155,45 @@ void otlp_span_begin(struct otlp *o)
 	s->nevents = s->events_left = s->links = 0;
 }
 
+void otlp_whose(const struct otlp *o, char out[OTLP_WHOSE])
+{
+	const struct otlp_resource *r = &o->now;
+
+	snprintf(out, OTLP_WHOSE, "%s%s%s%s%s", *r->service ? r->service : "spans",
+		 *r->pid ? " " : "", r->pid, o->several_hosts && *r->host ? " on " : "",
+		 o->several_hosts ? r->host : "");
+}
+
+/* end_ns < begin_ns: of what is no span. */
 static uint32_t track_of(struct otlp *o, int64_t begin_ns, int64_t end_ns)
 {
 	const struct otlp_span *s = &o->span;
 	const struct otlp_resource *r = &o->now;
-	const char *service = *r->service ? r->service : "spans";
-	char name[560], whose[440];
-	const struct lane_owner owner = {
-		.name = name, .pid = r->pid, .tid = s->tid, .process = service
-	};
+	char name[560], whose[OTLP_WHOSE];
+	const struct lane_owner owner = { .name = name,
+					  .pid = r->pid,
+					  .tid = s->tid,
+					  .process = *r->service ? r->service : "spans" };
 
-	snprintf(whose, sizeof whose, "%s%s%s%s%s", service, *r->pid ? " " : "", r->pid,
-		 o->several_hosts && *r->host ? " on " : "", o->several_hosts ? r->host : "");
+	otlp_whose(o, whose);
 	if (*s->tid || *s->thread)
 		snprintf(name, sizeof name, "%s%s%s (%s)", *s->thread ? s->thread : "thread",
 			 *s->tid ? " " : "", s->tid, whose);
 	else
 		snprintf(name, sizeof name, "%s", whose);
-	return lanes_track(&o->lanes, &o->line, &owner, begin_ns, end_ns);
+	return end_ns < begin_ns ? lanes_home(&o->lanes, &o->line, &owner)
+				 : lanes_track(&o->lanes, &o->line, &owner, begin_ns, end_ns);
+}
+
+/* Once for each resource: what it says of itself beyond its names. */
+static int put_resource(struct otlp *o, uint32_t track, int64_t at_ns)
+{
+	struct otlp_resource *r = o->now_id ? &o->resource[o->now_id - 1] : NULL;
+
+	if (!r || r->told || !*r->more)
+		return 0;
+	r->told = true;
+	return timeline_mark(&o->line, track, at_ns, "resource", r->more);
 }
 
 static int put_events(struct otlp *o, uint32_t track)
@@ -217,8 +227,20 @@ static int put_span(struct otlp *o)
 		return 0;
 	}
 	track = track_of(o, begin_ns, end_ns);
-	rc = timeline_span(&o->line, track, begin_ns, end_ns, s->name, s->detail);
+	rc = put_resource(o, track, begin_ns);
+	rc = rc ? rc : timeline_span(&o->line, track, begin_ns, end_ns, s->name, s->detail);
 	return rc ? rc : put_events(o, track);
+}
+
+void otlp_see(struct otlp *o, int64_t first_ns, int64_t last_ns)
+{
+	struct timeline_times *t = &o->times;
+
+	if (!o->seen || first_ns < t->first_ns)
+		t->first_ns = first_ns;
+	if (!o->seen || last_ns > t->last_ns)
+		t->last_ns = last_ns;
+	o->seen = true;
 }
 
 static void see_times(struct otlp *o)
@@ -227,13 +249,10 @@ static void see_times(struct otlp *o)
 	struct timeline_times *t = &o->times;
 	int64_t last_ns = s->has_end ? s->end_ns : s->begin_ns;
 
-	if (o->count.spans == 1 || s->begin_ns < t->first_ns)
-		t->first_ns = s->begin_ns;
 	for (uint32_t i = 0; i < s->nevents; i++)
 		if (s->event[i].has_time && s->event[i].at_ns > last_ns)
 			last_ns = s->event[i].at_ns;
-	if (o->count.spans == 1 || last_ns > t->last_ns)
-		t->last_ns = last_ns;
+	otlp_see(o, s->begin_ns, last_ns);
 	if (o->x->place.align && !t->align_found && !strcmp(s->name, o->x->place.align)) {
 		t->align_found = true;
 		t->align_ns = s->begin_ns;
@@ -252,7 +271,7 @@ int otlp_span_end(struct otlp *o)
 		o->count.backwards++;
 		return 0;
 	}
-	if (o->writes && !is_of_the_node(o)) {
+	if (o->writes && !otlp_is_of_the_node(o)) {
 		o->count.others++;
 		return 0;
 	}
@@ -263,6 +282,36 @@ int otlp_span_end(struct otlp *o)
 	o->count.events_left += s->events_left;
 	if (o->writes)
 		return put_span(o);
+	see_times(o);
+	return 0;
+}
+
+static int put_log(struct otlp *o, int64_t at_ns)
+{
+	const struct otlp_span *s = &o->span;
+	uint32_t track = track_of(o, at_ns, -1);
+	int rc = put_resource(o, track, at_ns);
+
+	return rc ? rc
+		  : timeline_mark(&o->line, track, at_ns, *s->name ? s->name : "log", s->detail);
+}
+
+int otlp_log_end(struct otlp *o)
+{
+	const struct otlp_span *s = &o->span;
+	int64_t at_ns = s->begin_ns - o->times.first_ns;
+
+	if (!s->has_begin || (o->writes && at_ns > MONO_MAX)) {
+		o->count.bad_time++;
+		return 0;
+	}
+	if (o->writes && !otlp_is_of_the_node(o)) {
+		o->count.others++;
+		return 0;
+	}
+	o->count.logs++;
+	if (o->writes)
+		return put_log(o, at_ns);
 	see_times(o);
 	return 0;
 }
@@ -302,7 +351,7 @@ static int read_file(struct otlp *o)
 	if (rc)
 		return rc;
 	memset(&o->count, 0, sizeof o->count);
-	o->bad = false;
+	o->bad = o->seen = false;
 	o->fault = (struct err){ "" };
 	return n > 0 && is_json(first, (size_t)n) ? otlp_json_read(o) : otlp_protobuf_read(o);
 }
@@ -315,24 +364,26 @@ static void tell(struct otlp *o)
 		const char *what;
 		bool left_out;
 	} rows[] = {
-		{ o->count.bad_time, "spans and events without a valid time", true },
+		{ o->count.bad_time, "spans, events, values and records without a valid time",
+		  true },
 		{ o->count.backwards, "spans that end before they begin", true },
 		{ o->count.malformed, "entries that are malformed or too long", true },
+		{ o->count.no_value, "values of metrics without a number or a name", true },
+		{ o->line.points_left, "values of counters beyond the first 2000000", true },
+		{ o->line.counters_left, "counters beyond the first 4096", true },
 		{ o->line.marks_left, "marks beyond the first 200000", true },
 		{ o->count.events_left, "events beyond 64 of a span", true },
 		{ o->count.open, "spans without an end", false },
 		{ o->count.shortened, "spans with a shortened name", false },
 		{ o->count.links, "links between spans, which a recording does not keep", false },
 		{ o->count.others, "spans of other nodes, which are skipped", false },
-		{ o->count.metrics + o->count.logs, "parts with metrics or logs, which are skipped",
-		  false },
 		{ o->lanes.crossing, "spans that may cross others of their row", false },
 		{ o->line.details_left, "spans whose attributes are not kept", false },
 		{ o->line.tracks_left, "spans without a track of their own", false },
 	};
 
 	if (o->bad)
-		store_leave_out(s, "%.200s: %.200s; the spans before are kept", o->x->path,
+		store_leave_out(s, "%.200s: %.200s; what is before is kept", o->x->path,
 				*o->file.e.text ? o->file.e.text : o->fault.text);
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
 		if (rows[i].n && rows[i].left_out)
@@ -349,10 +400,10 @@ static int find_times(struct otlp *o)
 
 	if (rc)
 		return rc;
-	if (!o->count.spans)
+	if (!o->seen)
 		return err_set(o->e, -ENODATA,
-			       "%.200s holds no span of OpenTelemetry; give its traces in OTLP, as "
-			       "JSON or protobuf%s%.200s",
+			       "%.200s holds no span, value or record of OpenTelemetry; give its "
+			       "traces, metrics or logs in OTLP, as JSON or protobuf%s%.200s",
 			       o->x->path, o->bad ? ": " : "",
 			       *o->file.e.text ? o->file.e.text : o->fault.text);
 	if (t->last_ns - t->first_ns > MONO_MAX)
@@ -391,6 +442,7 @@ static int import_otlp(const struct import *x, struct err *e)
 		rc = find_times(o);
 		rc = rc ? rc : write_line(o);
 		lanes_free(&o->lanes);
+		sampled_ids_free(&o->counters);
 		free(o->resource);
 		free(o->part);
 		packed_close(&o->file);
@@ -402,7 +454,7 @@ static int import_otlp(const struct import *x, struct err *e)
 const struct importer importer_otlp = {
 	.name = "otlp",
 	.operand = "FILE",
-	.what = "traces of OpenTelemetry",
+	.what = "traces, metrics and logs of OpenTelemetry",
 	.is_timeline = true,
 	.run = import_otlp,
 };

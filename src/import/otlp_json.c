@@ -1,95 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* otlp_json.c - OTLP's JSON: one document, or one after the other, as the Collector's file exporter
  * writes them. */
+#include "base/text/decimal.h"
 #include "base/text/jsondoc.h"
 #include "base/text/number.h"
+#include "import/documents.h"
 #include "import/otlp.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- documents ---- */
-
-/* The bytes of one document after the other: where its outermost brace is closed it ends. */
-struct documents {
-	struct packed *file;
-	uint8_t data[65536];
-	size_t at, end;
-	bool over; /* of the file */
-	unsigned depth;
-	bool in_text, escaped, begun, done; /* of the document */
-};
-
-/* A byte of it was seen; true: it was its last. */
-static bool step(struct documents *d, uint8_t c)
-{
-	if (d->in_text) {
-		if (d->escaped)
-			d->escaped = false;
-		else if (c == '\\')
-			d->escaped = true;
-		else if (c == '"')
-			d->in_text = false;
-		return false;
-	}
-	if (c == '"') {
-		d->in_text = true;
-	} else if (c == '{' || c == '[') {
-		d->depth++;
-		d->begun = true;
-	} else if (c == '}' || c == ']') {
-		d->depth -= d->depth > 0;
-		return d->begun && !d->depth;
-	}
-	return false;
-}
-
-static ssize_t fill(struct documents *d)
-{
-	ssize_t got = d->over ? 0 : packed_read(d->file, d->data, sizeof d->data);
-
-	d->at = 0;
-	d->end = got > 0 ? (size_t)got : 0;
-	d->over |= got <= 0;
-	return got;
-}
-
-static ssize_t read_document(void *ctx, void *data, size_t n)
-{
-	struct documents *d = ctx;
-	uint8_t *out = data;
-	size_t put = 0;
-
-	if (d->done)
-		return 0;
-	if (d->at == d->end) {
-		ssize_t got = fill(d);
-
-		if (got <= 0)
-			return got;
-	}
-	while (put < n && d->at < d->end && !d->done) {
-		d->done = step(d, d->data[d->at]);
-		out[put++] = d->data[d->at++];
-	}
-	return (ssize_t)put;
-}
-
-/* False: there is none. */
-static bool next_document(struct documents *d)
-{
-	d->depth = 0;
-	d->in_text = d->escaped = d->begun = d->done = false;
-	for (;;) {
-		if (d->at == d->end && fill(d) <= 0)
-			return false;
-		if (!strchr(" \t\r\n,", d->data[d->at]) || !d->data[d->at])
-			return true;
-		d->at++;
-	}
-}
 
 /* ---- values ---- */
 
@@ -174,24 +95,64 @@ static bool number_of(struct reading *r, int64_t *out)
 	return skip(r, t);
 }
 
+static bool plain_value(struct reading *r, enum jsondoc_token t, char *out, size_t size)
+{
+	if (t == JSONDOC_STRING || t == JSONDOC_NUMBER)
+		otlp_copy(out, size, r->j.text, strlen(r->j.text));
+	else if (t == JSONDOC_TRUE || t == JSONDOC_FALSE)
+		snprintf(out, size, "%s", t == JSONDOC_TRUE ? "true" : "false");
+	return skip(r, t);
+}
+
+struct list {
+	char *out;
+	size_t size;
+};
+
+/* What is no list: one within a list is "...". */
+static bool take_item(struct reading *r, void *ctx)
+{
+	struct list *l = ctx;
+	char item[TIMELINE_TEXT_MAX + 1] = "...";
+	enum jsondoc_token t;
+
+	while ((t = next(r)) == JSONDOC_KEY)
+		if (!plain_value(r, next(r), item, sizeof item))
+			return false;
+	otlp_list_put(l->out, l->size, item);
+	return t == JSONDOC_OBJECT_END;
+}
+
+/* {"values": [...]} */
+static bool list_value(struct reading *r, char *out, size_t size)
+{
+	struct list l = { out, size };
+	enum jsondoc_token t = next(r);
+	bool well = true;
+
+	if (t != JSONDOC_OBJECT)
+		return skip(r, t);
+	*out = '\0';
+	while (well && (t = next(r)) == JSONDOC_KEY)
+		well = !strcmp(r->j.text, "values") ? each_object(r, take_item, &l)
+						    : skip(r, JSONDOC_KEY);
+	otlp_list_end(out, size);
+	return well && t == JSONDOC_OBJECT_END;
+}
+
 /* {"stringValue": "x"} */
 static bool any_value(struct reading *r, char *out, size_t size)
 {
 	enum jsondoc_token t = next(r);
+	bool well = true;
 
 	if (t != JSONDOC_OBJECT)
 		return skip(r, t);
 	snprintf(out, size, "...");
-	while ((t = next(r)) == JSONDOC_KEY) {
-		t = next(r);
-		if (t == JSONDOC_STRING || t == JSONDOC_NUMBER)
-			otlp_copy(out, size, r->j.text, strlen(r->j.text));
-		else if (t == JSONDOC_TRUE || t == JSONDOC_FALSE)
-			snprintf(out, size, "%s", t == JSONDOC_TRUE ? "true" : "false");
-		if (!skip(r, t))
-			return false;
-	}
-	return t == JSONDOC_OBJECT_END;
+	while (well && (t = next(r)) == JSONDOC_KEY)
+		well = !strcmp(r->j.text, "arrayValue") ? list_value(r, out, size)
+							: plain_value(r, next(r), out, size);
+	return well && t == JSONDOC_OBJECT_END;
 }
 
 struct attributes {
@@ -242,7 +203,7 @@ static void put_event(void *of, const char *key, const char *value)
 {
 	struct otlp_event *ev = of;
 
-	otlp_detail(ev->detail, key, value);
+	timeline_word(ev->detail, key, value);
 }
 
 /* ---- spans ---- */
@@ -343,15 +304,155 @@ static bool take_span(struct reading *r, void *ctx)
 	return !r->rc;
 }
 
+/* ---- metrics ---- */
+
+static void put_label(void *of, const char *key, const char *value)
+{
+	struct otlp_point *p = of;
+
+	timeline_word(p->labels, key, value);
+}
+
+/* Numbers, or texts of numbers. */
+static bool real_of(struct reading *r, bool *has, double *out)
+{
+	char text[64] = "", *end;
+
+	if (!text_of(r, text, sizeof text, NULL))
+		return false;
+	*out = decimal_parse(text, &end);
+	*has = end != text && !*end;
+	return true;
+}
+
+static bool take_point(struct reading *r, void *ctx)
+{
+	struct otlp_point *p = &r->o->point;
+	enum jsondoc_token t;
+	bool well = true;
+
+	(void)ctx;
+	otlp_point_begin(r->o);
+	while (well && (t = next(r)) == JSONDOC_KEY) {
+		if (!strcmp(r->j.text, "timeUnixNano"))
+			well = time_of(r, &p->has_time, &p->at_ns);
+		else if (!strcmp(r->j.text, "asDouble") || !strcmp(r->j.text, "asInt"))
+			well = real_of(r, &p->has_value, &p->value);
+		else if (!strcmp(r->j.text, "count"))
+			well = real_of(r, &p->has_count, &p->count);
+		else if (!strcmp(r->j.text, "sum"))
+			well = real_of(r, &p->has_sum, &p->sum);
+		else if (!strcmp(r->j.text, "attributes"))
+			well = take_attributes(r, put_label, p);
+		else
+			well = skip(r, JSONDOC_KEY);
+	}
+	if (!well || t != JSONDOC_OBJECT_END)
+		return false;
+	r->rc = otlp_point_end(r->o);
+	return !r->rc;
+}
+
+/* {"dataPoints": [...]} */
+static bool take_points(struct reading *r)
+{
+	enum jsondoc_token t = next(r);
+	bool well = true;
+
+	if (t != JSONDOC_OBJECT)
+		return skip(r, t);
+	while (well && (t = next(r)) == JSONDOC_KEY)
+		well = !strcmp(r->j.text, "dataPoints") ? each_object(r, take_point, NULL)
+							: skip(r, JSONDOC_KEY);
+	return well && t == JSONDOC_OBJECT_END;
+}
+
+static bool take_metric(struct reading *r, void *ctx)
+{
+	static const char *const kinds[] = { "gauge", "sum", "histogram", "exponentialHistogram",
+					     "summary" };
+	struct otlp_point *p = &r->o->point;
+	enum jsondoc_token t;
+	bool well = true;
+
+	(void)ctx;
+	*p->metric = *p->unit = '\0';
+	while (well && (t = next(r)) == JSONDOC_KEY) {
+		bool values = false;
+
+		for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+			values |= !strcmp(r->j.text, kinds[i]);
+		if (values)
+			well = take_points(r);
+		else if (!strcmp(r->j.text, "name"))
+			well = text_of(r, p->metric, sizeof p->metric, NULL);
+		else if (!strcmp(r->j.text, "unit"))
+			well = text_of(r, p->unit, sizeof p->unit, NULL);
+		else
+			well = skip(r, JSONDOC_KEY);
+	}
+	return well && t == JSONDOC_OBJECT_END;
+}
+
+/* ---- logs ---- */
+
+static bool log_member(struct reading *r, struct otlp_span *s)
+{
+	char body[TIMELINE_TEXT_MAX + 1] = "";
+	const char *key = r->j.text;
+	bool observed = !strcmp(key, "observedTimeUnixNano"), well;
+
+	if (!strcmp(key, "timeUnixNano") || (observed && !s->has_begin)) {
+		int64_t at_ns;
+		bool has;
+
+		well = time_of(r, &has, &at_ns);
+		s->begin_ns = has ? at_ns : s->begin_ns;
+		s->has_begin |= has;
+		return well;
+	}
+	if (!strcmp(key, "eventName") || (!strcmp(key, "severityText") && !*s->name))
+		return text_of(r, s->name, OTLP_NAME + 1, NULL);
+	if (!strcmp(key, "attributes"))
+		return take_attributes(r, put_span, s);
+	if (strcmp(key, "body") != 0)
+		return skip(r, JSONDOC_KEY);
+	well = any_value(r, body, sizeof body);
+	timeline_word(s->detail, "body", body);
+	return well;
+}
+
+static bool take_log(struct reading *r, void *ctx)
+{
+	enum jsondoc_token t;
+
+	(void)ctx;
+	otlp_span_begin(r->o);
+	while ((t = next(r)) == JSONDOC_KEY)
+		if (!log_member(r, &r->o->span))
+			return false;
+	if (t != JSONDOC_OBJECT_END)
+		return false;
+	r->rc = otlp_log_end(r->o);
+	return !r->rc;
+}
+
 static bool take_scope(struct reading *r, void *ctx)
 {
 	enum jsondoc_token t;
 	bool well = true;
 
 	(void)ctx;
-	while (well && (t = next(r)) == JSONDOC_KEY)
-		well = !strcmp(r->j.text, "spans") ? each_object(r, take_span, NULL)
-						   : skip(r, JSONDOC_KEY);
+	while (well && (t = next(r)) == JSONDOC_KEY) {
+		if (!strcmp(r->j.text, "spans"))
+			well = each_object(r, take_span, NULL);
+		else if (!strcmp(r->j.text, "metrics"))
+			well = each_object(r, take_metric, NULL);
+		else if (!strcmp(r->j.text, "logRecords"))
+			well = each_object(r, take_log, NULL);
+		else
+			well = skip(r, JSONDOC_KEY);
+	}
 	return well && t == JSONDOC_OBJECT_END;
 }
 
@@ -382,7 +483,8 @@ static bool take_part(struct reading *r, void *ctx)
 	while (well && !r->rc && (t = next(r)) == JSONDOC_KEY) {
 		if (!strcmp(r->j.text, "resource"))
 			well = take_resource(r);
-		else if (!strcmp(r->j.text, "scopeSpans") ||
+		else if (!strcmp(r->j.text, "scopeSpans") || !strcmp(r->j.text, "scopeMetrics") ||
+			 !strcmp(r->j.text, "scopeLogs") ||
 			 !strcmp(r->j.text, "instrumentationLibrarySpans"))
 			well = each_object(r, take_scope, NULL);
 		else
@@ -391,12 +493,6 @@ static bool take_part(struct reading *r, void *ctx)
 	rc = otlp_part_end(r->o);
 	r->rc = r->rc ? r->rc : rc;
 	return well && !r->rc && t == JSONDOC_OBJECT_END;
-}
-
-static bool take_other(struct reading *r, uint64_t *count)
-{
-	++*count;
-	return skip(r, JSONDOC_KEY);
 }
 
 static bool take_root(struct reading *r)
@@ -409,12 +505,9 @@ static bool take_root(struct reading *r)
 		return skip(r, t);
 	}
 	while (well && (t = next(r)) == JSONDOC_KEY) {
-		if (!strcmp(r->j.text, "resourceSpans"))
+		if (!strcmp(r->j.text, "resourceSpans") || !strcmp(r->j.text, "resourceMetrics") ||
+		    !strcmp(r->j.text, "resourceLogs"))
 			well = each_object(r, take_part, NULL);
-		else if (!strcmp(r->j.text, "resourceMetrics"))
-			well = take_other(r, &r->o->count.metrics);
-		else if (!strcmp(r->j.text, "resourceLogs"))
-			well = take_other(r, &r->o->count.logs);
 		else
 			well = skip(r, JSONDOC_KEY);
 	}
@@ -425,7 +518,7 @@ static int read_one(struct otlp *o, struct documents *d)
 {
 	struct reading r = { .o = o };
 
-	if (jsondoc_open_from(&r.j, read_document, d))
+	if (jsondoc_open_from(&r.j, documents_read, d))
 		return err_set(o->e, -ENOMEM, "out of memory for %.300s", o->x->path);
 	r.j.shortens = true;
 	if (!take_root(&r) || next(&r) != JSONDOC_END)
@@ -442,7 +535,7 @@ int otlp_json_read(struct otlp *o)
 	if (!d)
 		return err_set(o->e, -ENOMEM, "out of memory for %.300s", o->x->path);
 	d->file = &o->file;
-	while (!rc && !o->bad && next_document(d))
+	while (!rc && !o->bad && documents_next(d))
 		rc = read_one(o, d);
 	o->bad |= *o->file.e.text != '\0';
 	free(d);

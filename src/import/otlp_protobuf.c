@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* otlp_protobuf.c - OTLP's protobuf (TracesData): one message, or several, each behind its length
- * in four bytes, as the Collector's file exporter writes them. */
+/* otlp_protobuf.c - OTLP's protobuf (TracesData, MetricsData, LogsData, which differ in what their
+ * scopes hold): one message, or several, each behind its length in four bytes, as the Collector's
+ * file exporter writes them. */
 #include "base/text/decimal.h"
 #include "import/otlp.h"
 #include "import/protobuf.h"
@@ -24,11 +25,12 @@ static void time_of(const struct field *f, bool *has, int64_t *ns)
 	*ns = *has ? (int64_t)f->value : 0;
 }
 
-/* AnyValue, as text. */
-static void any_value(struct message m, char *out, size_t size)
+/* What is no list; false: it is one, at *list. */
+static bool plain_value(struct message m, char *out, size_t size, struct message *list)
 {
 	struct field f;
 	double real;
+	bool plain = true;
 
 	snprintf(out, size, "...");
 	while (message_next(&m, &f) > 0) {
@@ -42,7 +44,30 @@ static void any_value(struct message m, char *out, size_t size)
 			memcpy(&real, &f.value, sizeof real);
 			decimal_print(out, size, "%.17g", real);
 		}
+		if (f.number == 5 && f.wire == PROTOBUF_BYTES) {
+			*list = f.bytes;
+			plain = false;
+		}
 	}
+	return plain;
+}
+
+/* AnyValue, as text; a list within a list is "...". */
+static void any_value(struct message m, char *out, size_t size)
+{
+	char item[TIMELINE_TEXT_MAX + 1];
+	struct message list, inner;
+	struct field f;
+
+	if (plain_value(m, out, size, &list))
+		return;
+	*out = '\0';
+	while (message_next(&list, &f) > 0)
+		if (f.number == 1 && f.wire == PROTOBUF_BYTES) {
+			plain_value(f.bytes, item, sizeof item, &inner);
+			otlp_list_put(out, size, item);
+		}
+	otlp_list_end(out, size);
 }
 
 /* KeyValue */
@@ -73,7 +98,7 @@ static void take_event(struct otlp_span *s, struct message m)
 			copy(ev->name, sizeof ev->name, &f);
 		else if (f.number == 3 && f.wire == PROTOBUF_BYTES) {
 			attribute(&f, key, value, sizeof value);
-			otlp_detail(ev->detail, key, value);
+			timeline_word(ev->detail, key, value);
 		}
 	}
 }
@@ -130,15 +155,10 @@ static void take_span_field(struct otlp_span *s, const struct field *f)
 static int take_span(struct otlp *o, struct message m)
 {
 	struct field f;
-	int more;
 
 	otlp_span_begin(o);
-	while ((more = message_next(&m, &f)) > 0)
+	while (message_next(&m, &f) > 0)
 		take_span_field(&o->span, &f);
-	if (more < 0) {
-		o->count.malformed++;
-		return 0;
-	}
 	return otlp_span_end(o);
 }
 
@@ -159,7 +179,141 @@ struct stream {
 	struct protobuf in;
 };
 
-/* ScopeSpans */
+/* ---- metrics ---- */
+
+static double real_of(const struct field *f)
+{
+	double real;
+
+	if (f->wire == PROTOBUF_VARINT)
+		return (double)(int64_t)f->value;
+	memcpy(&real, &f->value, sizeof real);
+	return real;
+}
+
+/* Where the attributes of a point are: by the field of what has it, a gauge, a sum, a histogram, an
+ * exponential one, a summary. */
+static const uint32_t labels_of[] = { [5] = 7, [7] = 7, [9] = 9, [10] = 1, [11] = 7 };
+#define METRIC_KINDS (sizeof labels_of / sizeof labels_of[0])
+
+/* NumberDataPoint, and those of histograms and summaries, which have other numbers for the same. */
+static int take_point(struct otlp *o, struct message m, uint32_t of)
+{
+	struct otlp_point *p = &o->point;
+	char key[OTLP_KEY], value[TIMELINE_TEXT_MAX + 1];
+	struct field f;
+
+	otlp_point_begin(o);
+	while (message_next(&m, &f) > 0) {
+		bool number = f.wire == PROTOBUF_FIXED64;
+
+		if (f.number == 3 && number) {
+			time_of(&f, &p->has_time, &p->at_ns);
+		} else if (f.number == labels_of[of] && f.wire == PROTOBUF_BYTES) {
+			attribute(&f, key, value, sizeof value);
+			timeline_word(p->labels, key, value);
+		} else if ((of == 5 || of == 7) && number && (f.number == 4 || f.number == 6)) {
+			p->has_value = true;
+			p->value = f.number == 4 ? real_of(&f) : (double)(int64_t)f.value;
+		} else if (of >= 9 && number && f.number == 4) {
+			p->has_count = true;
+			p->count = (double)f.value;
+		} else if (of >= 9 && number && f.number == 5) {
+			p->has_sum = true;
+			p->sum = real_of(&f);
+		}
+	}
+	return otlp_point_end(o);
+}
+
+static int take_metric(struct otlp *o, struct message m)
+{
+	struct otlp_point *p = &o->point;
+	struct field f, part;
+	int rc = 0;
+
+	*p->metric = *p->unit = '\0';
+	while (!rc && message_next(&m, &f) > 0) {
+		if (f.number == 1)
+			copy(p->metric, sizeof p->metric, &f);
+		else if (f.number == 3)
+			copy(p->unit, sizeof p->unit, &f);
+		if (f.number >= METRIC_KINDS || !labels_of[f.number] || f.wire != PROTOBUF_BYTES)
+			continue;
+		while (!rc && message_next(&f.bytes, &part) > 0)
+			if (part.number == 1 && part.wire == PROTOBUF_BYTES)
+				rc = take_point(o, part.bytes, f.number);
+	}
+	return rc;
+}
+
+/* ---- logs ---- */
+
+static void take_log_field(struct otlp_span *s, const struct field *f)
+{
+	char key[OTLP_KEY], value[TIMELINE_TEXT_MAX + 1];
+	bool has;
+	int64_t at_ns;
+
+	if (f->number == 1 || (f->number == 11 && !s->has_begin)) {
+		time_of(f, &has, &at_ns);
+		s->begin_ns = has ? at_ns : s->begin_ns;
+		s->has_begin |= has;
+	} else if (f->number == 12 || (f->number == 3 && !*s->name)) {
+		copy(s->name, OTLP_NAME + 1, f);
+	} else if (f->number == 5 && f->wire == PROTOBUF_BYTES) {
+		any_value(f->bytes, value, sizeof value);
+		timeline_word(s->detail, "body", value);
+	} else if (f->number == 6 && f->wire == PROTOBUF_BYTES) {
+		attribute(f, key, value, sizeof value);
+		otlp_attribute(s, key, value);
+	}
+}
+
+static int take_log(struct otlp *o, struct message m)
+{
+	struct field f;
+
+	otlp_span_begin(o);
+	while (message_next(&m, &f) > 0)
+		take_log_field(&o->span, &f);
+	return otlp_log_end(o);
+}
+
+/* A trace's id, which no metric is called. */
+static bool is_trace_id(const struct field *f)
+{
+	bool odd = false;
+
+	if (f->number != 1 || f->wire != PROTOBUF_BYTES || f->value != 16)
+		return false;
+	for (const uint8_t *at = f->bytes.at; at < f->bytes.end; at++)
+		odd |= *at < ' ' || *at > '~';
+	return odd;
+}
+
+/* What a scope holds does not say what it is: a record of a log has a time as field 1 or 11, a span
+ * has one as 7 or 8, or at least an id; a metric's fields are texts and messages. */
+static int take_any(struct otlp *o, struct message m)
+{
+	struct message rest = m;
+	struct field f;
+	bool log = false, span = false;
+	int more;
+
+	while ((more = message_next(&rest, &f)) > 0) {
+		log |= (f.number == 1 || f.number == 11) && f.wire == PROTOBUF_FIXED64;
+		span |= (f.number == 7 || f.number == 8) && f.wire == PROTOBUF_FIXED64;
+		span |= is_trace_id(&f);
+	}
+	if (more < 0) {
+		o->count.malformed++;
+		return 0;
+	}
+	return log ? take_log(o, m) : span ? take_span(o, m) : take_metric(o, m);
+}
+
+/* ScopeSpans and its like */
 static int read_scope(struct stream *s, uint64_t end)
 {
 	struct message m;
@@ -168,7 +322,7 @@ static int read_scope(struct stream *s, uint64_t end)
 
 	while (!rc && !s->in.bad && protobuf_next(&s->in, end, &f)) {
 		if (f.number == 2 && f.wire == PROTOBUF_BYTES)
-			rc = protobuf_whole(&s->in, &f, &m) ? take_span(s->o, m) : 0;
+			rc = protobuf_whole(&s->in, &f, &m) ? take_any(s->o, m) : 0;
 		else
 			protobuf_pass(&s->in, &f);
 	}

@@ -385,5 +385,6 @@ const struct importer importer_perf_script = {
 	.name = "perf-script",
 	.operand = "FILE",
 	.what = "samples of stacks, as perf script prints them",
+	.is_profile = true,
 	.run = import_perf_script,
 };

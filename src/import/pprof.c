@@ -361,6 +361,9 @@ static int take_sample(struct pprof *p, struct message m)
 		one.stack = frame ? sampled_stack(&p->to, one.stack, frame) : one.stack;
 	}
 	/* When each was is not known: all of them are of the whole time. */
+	/* Who has a rank is a process, though it is not known which. */
+	if (p->x->place.rank)
+		one.instance = sampled_process(&p->to, 0, one.command, 0);
 	return sampled_add(&p->to, &one);
 }
 
@@ -521,5 +524,6 @@ const struct importer importer_pprof = {
 	.name = "pprof",
 	.operand = "FILE",
 	.what = "a profile of CPU time in pprof's format",
+	.is_profile = true,
 	.run = import_pprof,
 };

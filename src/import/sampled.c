@@ -153,7 +153,8 @@ uint32_t sampled_stack(struct sampled *s, uint32_t parent, uint32_t frame)
 
 uint32_t sampled_process(struct sampled *s, uint32_t pid, const char *command, int64_t at_ns)
 {
-	uint32_t id = sampled_ids_get(&s->processes, pid);
+	uint64_t key = (uint64_t)pid + 1;
+	uint32_t id = sampled_ids_get(&s->processes, key);
 	char text[16];
 
 	if (id)
@@ -165,10 +166,12 @@ uint32_t sampled_process(struct sampled *s, uint32_t pid, const char *command, i
 	make_room(s);
 	id = sample_instance(&s->sample, "process", command, 0, at_ns, 0);
 	snprintf(text, sizeof text, "%u", pid);
-	if (id) {
+	if (id && pid)
 		sample_label(&s->sample, id, "pid", text);
-		sampled_ids_put(&s->processes, pid, id);
-	}
+	if (id && s->rank)
+		sample_label(&s->sample, id, "rank", s->rank);
+	if (id)
+		sampled_ids_put(&s->processes, key, id);
 	return id;
 }
 
@@ -221,6 +224,10 @@ static void host_of(const struct import *x, char *out, size_t size)
 	const char *slash = strrchr(x->path, '/'), *name = slash ? slash + 1 : x->path;
 	int n = (int)strcspn(name, ".");
 
+	if (x->place.host) {
+		snprintf(out, size, "%s", x->place.host);
+		return;
+	}
 	snprintf(out, size, "%.*s", n ? n : 7, n ? name : "profile");
 }
 
@@ -232,6 +239,7 @@ int sampled_open(struct sampled *s, const struct import *x, const char *format, 
 
 	s->e = e;
 	s->begin_utc = begin_utc;
+	s->rank = x->place.rank;
 	host_of(x, host, sizeof host);
 	snprintf(from, sizeof from, "%s %.500s", format, x->path);
 	rc = rc ? err_set(e, rc, "out of memory for %.300s", x->path)

@@ -32,6 +32,7 @@ struct sampled {
 	struct writer *w;
 	struct sample sample;
 	struct sampled_ids modules, frames, stacks, processes;
+	const char *rank; /* of the processes; NULL: not known */
 	int64_t begin_utc, last_ns;
 	int64_t whole_ns; /* > 0: each sample is of this whole time, from the begin on */
 	uint64_t beyond;  /* modules, frames, stacks, processes for which there was no room */
@@ -52,6 +53,7 @@ int sampled_open(struct sampled *s, const struct import *x, const char *format, 
 uint32_t sampled_module(struct sampled *s, const char *path, const char *build_id);
 uint32_t sampled_frame(struct sampled *s, const struct frame_row *row); /* its id is not read */
 uint32_t sampled_stack(struct sampled *s, uint32_t parent, uint32_t frame);
+/* pid 0: it is not known. */
 uint32_t sampled_process(struct sampled *s, uint32_t pid, const char *command, int64_t at_ns);
 /* So many samples of `unit` ns of CPU time at a time since the begin. 0 or -errno. */
 struct sampled_one {

@@ -65,6 +65,12 @@ uint32_t timeline_counter(struct timeline *t, const char *name, const char *pid)
 /* More of a track; 0, NULL and "" are nothing. */
 void timeline_label(struct timeline *t, uint32_t id, const char *key, const char *value);
 
+/* " KEY=VALUE" behind what is there, as a word that is read back (core/phase/markline.h). One that
+ * has no room is shortened, and ends in "..."; what is behind such a one is left out. */
+void timeline_word(char detail[TIMELINE_TEXT_MAX + 1], const char *key, const char *value);
+/* Others were left out. */
+void timeline_words_left(char detail[TIMELINE_TEXT_MAX + 1]);
+
 /* Times are since base_utc, not negative. detail: "" or NULL: none. 0 or -errno. */
 int timeline_span(struct timeline *t, uint32_t track, int64_t begin_ns, int64_t end_ns,
 		  const char *name, const char *detail);

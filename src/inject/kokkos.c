@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kokkos.c - kernels, copies, fences, regions and sections of Kokkos become spans, its events
- * marks: functions that Kokkos finds by name in the library of $KOKKOS_TOOLS_LIBS.
+ * kokkos.c - kernels, copies, fences, regions and sections of Kokkos become spans, its events and
+ * what it declares marks, and what it has allocated in each space a counter: functions that Kokkos
+ * finds by name in the library of $KOKKOS_TOOLS_LIBS.
  *
  * No fences are asked for, so that a program runs as without this: of a kernel of another device
  * the span is the time that its launch took.
@@ -95,6 +96,88 @@ void kokkosp_begin_deep_copy(struct space to, const char *to_name, const void *t
 void kokkosp_end_deep_copy(void)
 {
 	range_pop(&copies);
+}
+
+/* ---- memory, by space ---- */
+
+enum { SPACES = 16 };
+
+/* NULL: there are more. Names stay; bytes are what is allocated now. */
+static int64_t *bytes_of(const struct space *s, uint32_t *name)
+{
+	static struct {
+		uint32_t name;
+		int64_t bytes;
+	} spaces[SPACES];
+	char text[SPACE_BYTES + 32];
+
+	snprintf(text, sizeof text, "Kokkos %.*s bytes", SPACE_BYTES, s->name);
+	*name = range_name(NULL, text);
+	for (int i = 0; *name && i < SPACES; i++) {
+		uint32_t none = 0;
+
+		__atomic_compare_exchange_n(&spaces[i].name, &none, *name, false, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED);
+		if (!none || none == *name)
+			return &spaces[i].bytes;
+	}
+	return NULL;
+}
+
+static void add_bytes(const struct space *s, int64_t more)
+{
+	uint32_t name;
+	int64_t *bytes = bytes_of(s, &name);
+
+	if (bytes)
+		sonde_counter(name, (double)__atomic_add_fetch(bytes, more, __ATOMIC_RELAXED));
+}
+
+PUBLIC void kokkosp_allocate_data(struct space s, const char *name, const void *at, uint64_t n);
+PUBLIC void kokkosp_deallocate_data(struct space s, const char *name, const void *at, uint64_t n);
+PUBLIC void kokkosp_declare_metadata(const char *key, const char *value);
+PUBLIC void kokkosp_dual_view_sync(const char *name, const void *at, bool to_device);
+PUBLIC void kokkosp_dual_view_modify(const char *name, const void *at, bool on_device);
+
+void kokkosp_allocate_data(struct space s, const char *name, const void *at, uint64_t n)
+{
+	(void)name, (void)at;
+	add_bytes(&s, (int64_t)n);
+}
+
+void kokkosp_deallocate_data(struct space s, const char *name, const void *at, uint64_t n)
+{
+	(void)name, (void)at;
+	add_bytes(&s, -(int64_t)n);
+}
+
+/* ---- what it declares ---- */
+
+void kokkosp_declare_metadata(const char *key, const char *value)
+{
+	const struct sonde_arg arg = sonde_arg_text(range_name(NULL, key), value);
+
+	sonde_mark_with(range_name(NULL, "metadata"), &arg, 1);
+}
+
+static void mark_view(const char *what, const char *name, bool device)
+{
+	const struct sonde_arg arg =
+		sonde_arg_text(range_name(NULL, "on"), device ? "device" : "host");
+
+	sonde_mark_with(range_name(what, name), &arg, 1);
+}
+
+void kokkosp_dual_view_sync(const char *name, const void *at, bool to_device)
+{
+	(void)at;
+	mark_view("dual_view_sync", name, to_device);
+}
+
+void kokkosp_dual_view_modify(const char *name, const void *at, bool on_device)
+{
+	(void)at;
+	mark_view("dual_view_modify", name, on_device);
 }
 
 /* ---- sections, which may overlap, and of which several have one name ----

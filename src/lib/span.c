@@ -239,6 +239,7 @@ static void after_fork_there(void)
 	span_forks++;
 	span_names_fork();
 	span_lanes_fork();
+	span_carried_fork();
 	memset(process.taken, 0, sizeof process.taken);
 	span_mine = NULL;
 	waits = 0;

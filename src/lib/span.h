@@ -54,6 +54,10 @@ void span_end_at(uint64_t handle, int64_t to_ns);
 struct span_more;
 /* As sonde_span_end, with what goes with it. */
 void span_end_more(uint64_t handle, const struct span_more *more);
+/* Whether any span has arguments since its begin: they wait until it ends. */
+extern int span_carries __attribute__((visibility("hidden")));
+void span_carried_end(uint64_t handle) __attribute__((noinline));
+void span_carried_fork(void);
 /* One with a handle, open, that began at from_ns. */
 uint64_t span_begin_at(uint32_t name, uint64_t around, int64_t from_ns);
 /* One with a handle is over and not recorded: what it was. False: it was not open. */

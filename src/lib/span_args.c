@@ -9,9 +9,14 @@
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#undef sonde_begin
+#undef sonde_span_begin
+#undef sonde_begin_with
+#undef sonde_span_begin_with
 #undef sonde_span_end_with
 #undef sonde_mark_with
 
@@ -77,51 +82,187 @@ static size_t arg_encode(const struct sonde_arg *a, uint8_t out[8 + RING_ARG_TEX
 	}
 }
 
-/* What there is no room for is left out, and counted. */
-static void args_encode(struct span_more *more, const struct sonde_arg *args, uint32_t n)
+static void count_left(uint32_t n)
 {
-	const size_t size = sizeof(struct ring_slot);
 	struct ring_head *head = span_head();
-	uint32_t used = 0, left = 0;
-	size_t at = 0;
+
+	if (n && head)
+		__atomic_fetch_add(&head->args_left, n, __ATOMIC_RELAXED);
+}
+
+/* Arguments, as bytes; what there is no room for is left out, and counted. */
+struct encoded {
+	uint32_t args, bytes;
+	uint8_t byte[RING_MORE_MAX * sizeof(struct ring_slot)];
+};
+
+static void args_add(struct encoded *x, const struct sonde_arg *args, uint32_t n)
+{
+	uint32_t left = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint8_t bytes[8 + RING_ARG_TEXT_MAX];
-		size_t length = used < RING_ARGUMENTS ? arg_encode(&args[i], bytes) : 0;
+		size_t length = x->args < RING_ARGUMENTS ? arg_encode(&args[i], bytes) : 0;
 
-		if (!length || at + length > sizeof more->u.bytes) {
+		if (!length || x->bytes + length > sizeof x->byte) {
 			left++;
 			continue;
 		}
-		memcpy(more->u.bytes + at, bytes, length);
-		at += length;
-		used++;
+		memcpy(x->byte + x->bytes, bytes, length);
+		x->bytes += (uint32_t)length;
+		x->args++;
 	}
-	more->n = (uint32_t)((at + size - 1) / size);
-	memset(more->u.bytes + at, 0, more->n * size - at);
-	if (left && head)
-		__atomic_fetch_add(&head->args_left, left, __ATOMIC_RELAXED);
+	count_left(left);
+}
+
+static void args_slots(const struct encoded *x, struct span_more *more)
+{
+	const size_t size = sizeof(struct ring_slot);
+
+	more->n = (uint32_t)((x->bytes + size - 1) / size);
+	memcpy(more->u.bytes, x->byte, x->bytes);
+	memset(more->u.bytes + x->bytes, 0, more->n * size - x->bytes);
+}
+
+/* ---- arguments since the begin ---- */
+
+enum { CARRIED_MAX = 4096, CARRIED_TRIES = 8 };
+#define CARRIED_TAKEN UINT64_C(1) /* it is being written */
+
+/* Of spans that are open, near the place that their handle gives. */
+static struct carried {
+	uint64_t handle[CARRIED_MAX]; /* 0: free */
+	struct encoded args[CARRIED_MAX];
+} * carried; /* NULL: none was ever wanted */
+int span_carries;
+
+static bool carried_map(void)
+{
+	sigset_t before;
+
+	if (__atomic_load_n(&carried, __ATOMIC_ACQUIRE))
+		return true;
+	span_lock(&before);
+	if (!carried) {
+		void *memory = mmap(NULL, sizeof *carried, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+		if (memory != MAP_FAILED)
+			__atomic_store_n(&carried, memory, __ATOMIC_RELEASE);
+		__atomic_store_n(&span_carries, carried != NULL, __ATOMIC_RELEASE);
+	}
+	span_unlock(&before);
+	return carried != NULL;
+}
+
+void span_carried_fork(void)
+{
+	if (carried)
+		munmap(carried, sizeof *carried);
+	carried = NULL;
+	span_carries = 0;
+}
+
+/* The place whose handle is that, which becomes the other one; -1: there is none. */
+static int place_change(uint64_t near, uint64_t handle, uint64_t to)
+{
+	uint64_t at = (near * UINT64_C(0x9e3779b97f4a7c15)) >> 32;
+
+	for (uint64_t i = 0; i < CARRIED_TRIES; i++) {
+		uint64_t *place = &carried->handle[(at + i) % CARRIED_MAX], wanted = handle;
+
+		if (__atomic_load_n(place, __ATOMIC_RELAXED) == handle &&
+		    __atomic_compare_exchange_n(place, &wanted, to, false, __ATOMIC_ACQUIRE,
+						__ATOMIC_RELAXED))
+			return (int)((at + i) % CARRIED_MAX);
+	}
+	return -1;
+}
+
+static void carry(uint64_t handle, const struct sonde_arg *args, uint32_t n)
+{
+	int at;
+
+	if (!handle || !n)
+		return;
+	at = carried_map() ? place_change(handle, 0, CARRIED_TAKEN) : -1;
+	if (at < 0) {
+		count_left(n);
+		return;
+	}
+	carried->args[at].args = carried->args[at].bytes = 0;
+	args_add(&carried->args[at], args, n);
+	__atomic_store_n(&carried->handle[at], handle, __ATOMIC_RELEASE);
+}
+
+/* Those of a span, which has none from now on. */
+static void carried_take(uint64_t handle, struct encoded *x)
+{
+	bool any = __atomic_load_n(&carried, __ATOMIC_ACQUIRE) && handle;
+	int at = any ? place_change(handle, handle, CARRIED_TAKEN) : -1;
+
+	x->args = x->bytes = 0;
+	if (at < 0)
+		return;
+	x->args = carried->args[at].args;
+	x->bytes = carried->args[at].bytes;
+	memcpy(x->byte, carried->args[at].byte, x->bytes);
+	__atomic_store_n(&carried->handle[at], 0, __ATOMIC_RELEASE);
+}
+
+uint64_t sonde_begin_with(uint32_t name, const struct sonde_arg *args, uint32_t nargs)
+{
+	uint64_t handle = sonde_begin(name);
+
+	carry(handle, args, nargs);
+	return handle;
+}
+
+uint64_t sonde_span_begin_with(uint32_t name, uint64_t around, const struct sonde_arg *args,
+			       uint32_t nargs)
+{
+	uint64_t handle = sonde_span_begin(name, around);
+
+	carry(handle, args, nargs);
+	return handle;
+}
+
+/* ---- ends ---- */
+
+static void end_with(uint64_t handle, const struct sonde_arg *args, uint32_t nargs)
+{
+	struct encoded x;
+	struct span_more more;
+
+	carried_take(handle, &x);
+	args_add(&x, args, nargs);
+	args_slots(&x, &more);
+	span_end_more(handle, more.n ? &more : NULL);
+}
+
+void span_carried_end(uint64_t handle)
+{
+	end_with(handle, NULL, 0);
 }
 
 void sonde_span_end_with(uint64_t span, const struct sonde_arg *args, uint32_t nargs)
 {
-	struct span_more more;
-
-	if (!span)
-		return;
-	args_encode(&more, args, nargs);
-	span_end_more(span, &more);
+	if (span)
+		end_with(span, args, nargs);
 }
 
 void sonde_mark_with(uint32_t name, const struct sonde_arg *args, uint32_t nargs)
 {
 	struct ring_thread *r = span_ring();
 	struct ring_slot slot = { span_now_ns(), 0, name, RING_MARK };
+	struct encoded x;
 	struct span_more more;
 
 	if (!r)
 		return;
-	args_encode(&more, args, nargs);
+	x.args = x.bytes = 0;
+	args_add(&x, args, nargs);
+	args_slots(&x, &more);
 	span_publish_with(r, slot, &more);
 }
 
@@ -178,9 +319,12 @@ uint64_t sonde_flow(void)
 
 bool sonde_span_pass(uint64_t span, struct sonde_passed *passed)
 {
+	struct encoded x;
 	uint32_t name;
 
 	*passed = (struct sonde_passed){ 0 };
+	carried_take(span, &x);
+	count_left(x.args);
 	if (!span || !span_forget(span, &passed->began_ns, &name))
 		return false;
 	span_name_text(name, passed->name);

@@ -283,11 +283,22 @@ static inline void pop(struct ring_thread *r, int64_t to_ns, const struct span_m
 				  more);
 }
 
+/* The handle of the innermost one; 0: it has none. */
+static uint64_t innermost(const struct ring_thread *r)
+{
+	uint32_t depth = r ? r->depth : 0;
+
+	return depth && depth <= RING_OPEN_MAX ? handle_of(r, r->open[depth - 1].serial, depth - 1)
+					       : 0;
+}
+
 void sonde_end(void)
 {
 	struct ring_thread *r = span_mine;
 
-	if (r && r->depth)
+	if (__builtin_expect(span_carries, 0) && innermost(r))
+		span_carried_end(innermost(r));
+	else if (r && r->depth)
 		pop(r, span_now_ns(), NULL);
 	else if (r)
 		span_count_wrong();
@@ -338,7 +349,10 @@ void span_end_more(uint64_t handle, const struct span_more *more)
 
 void sonde_span_end(uint64_t span)
 {
-	span_end_more(span, NULL);
+	if (__builtin_expect(span_carries, 0))
+		span_carried_end(span);
+	else
+		span_end_more(span, NULL);
 }
 
 /* ---- instants ---- */

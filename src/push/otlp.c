@@ -20,31 +20,13 @@
 
 #define URL_VARIABLE     "OTEL_EXPORTER_OTLP_ENDPOINT"
 #define HEADERS_VARIABLE "OTEL_EXPORTER_OTLP_HEADERS"
+/* What all tools of OpenTelemetry read. */
+#define SERVICE_VARIABLE  "OTEL_SERVICE_NAME"
+#define RESOURCE_VARIABLE "OTEL_RESOURCE_ATTRIBUTES"
 
 enum { POINTS_A_REQUEST = 5000, TIMEOUT_S = 60, MESSAGE = 200 };
 
 /* ---- JSON ---- */
-
-void otlp_push_attribute(struct json *j, const char *key, const char *value)
-{
-	if (!value || !*value)
-		return;
-	json_object(j);
-	json_put_text(j, "key", key);
-	json_key(j, "value");
-	json_object(j);
-	json_put_text(j, "stringValue", value);
-	json_object_end(j);
-	json_object_end(j);
-}
-
-void otlp_push_time(struct json *j, const char *key, int64_t utc_ns)
-{
-	char text[32];
-
-	snprintf(text, sizeof text, "%" PRId64, utc_ns);
-	json_put_text(j, key, text);
-}
 
 /* What --labels adds: "cluster=a,job_id=4711". */
 static void put_labels(struct json *j, const char *labels)
@@ -76,6 +58,7 @@ static bool labels_are_well(const char *labels)
 void otlp_push_begin(struct otlp_push *s, struct json *j, uint32_t node, const char *words[3])
 {
 	const struct run *r = s->job->run;
+	const char *name = s->job->variable(SERVICE_VARIABLE);
 
 	bytes_reset(&s->body);
 	*j = (struct json){ .out = &s->body };
@@ -87,10 +70,12 @@ void otlp_push_begin(struct otlp_push *s, struct json *j, uint32_t node, const c
 	json_object(j);
 	json_key(j, "attributes");
 	json_array(j);
-	otlp_push_attribute(j, "service.name", "sonde");
+	otlp_push_attribute(j, "service.name", name ? name : "sonde");
 	otlp_push_attribute(j, "host.name", node ? r->nodes[node].host : NULL);
 	otlp_push_attribute(j, "sonde.run.id", run_find_text(r, 0, "run.id"));
 	put_labels(j, s->job->labels);
+	if (labels_are_well(s->job->variable(RESOURCE_VARIABLE)))
+		put_labels(j, s->job->variable(RESOURCE_VARIABLE));
 	json_array_end(j);
 	json_object_end(j);
 	json_key(j, words[1]);
@@ -414,6 +399,8 @@ static int otlp_exec(const struct push_job *job, struct push_result *r, struct e
 	rc = rc ? rc : http_open(&s.http, &s.server, job->patience_ns, e);
 	snprintf(r->where, sizeof r->where, "%.400s", s.server.shown);
 	rc = rc ? rc : send_metrics(&s, e);
+	if (!rc && !push_may_grow(job->run, clock_utc_ns()))
+		rc = otlp_push_counters(&s, e);
 	if (!rc && !push_may_grow(job->run, clock_utc_ns()))
 		rc = otlp_push_spans(&s, e);
 	r->requests = s.http.requests;

@@ -65,20 +65,6 @@ static void make_ids(struct otlp_push *s)
 	}
 }
 
-static void put_whole(struct json *j, const char *key, int64_t v)
-{
-	char text[32];
-
-	snprintf(text, sizeof text, "%" PRId64, v);
-	json_object(j);
-	json_put_text(j, "key", key);
-	json_key(j, "value");
-	json_object(j);
-	json_put_text(j, "intValue", text);
-	json_object_end(j);
-	json_object_end(j);
-}
-
 /* ---- spans ---- */
 
 static int flush_spans(struct otlp_push *s, struct err *e)
@@ -154,7 +140,7 @@ static int put_span(struct otlp_push *s, const struct run_span *x, struct err *e
 			otlp_push_attribute(&j, keys[i][1], label);
 		}
 	}
-	otlp_push_attribute(&j, "sonde.detail", x->detail);
+	otlp_push_words(&j, "sonde.detail", x->detail);
 	if (x->end_ns == INT64_MAX)
 		otlp_push_attribute(&j, "sonde.end", "the recording's: it did not end");
 	json_array_end(&j);
@@ -178,7 +164,7 @@ static void put_events(struct otlp_push *s, struct json *j)
 		json_key(j, "attributes");
 		json_array(j);
 		otlp_push_attribute(j, "host.name", r->nodes[m->node].host);
-		otlp_push_attribute(j, "message", m->message);
+		otlp_push_words(j, "message", m->message);
 		json_array_end(j);
 		json_object_end(j);
 	}
@@ -229,7 +215,7 @@ static void put_job(struct otlp_push *s)
 	json_array(&j);
 	otlp_push_attribute(&j, "process.command_line", command);
 	if (code && code->type == META_INT)
-		put_whole(&j, "process.exit.code", code->value);
+		otlp_push_whole(&j, "process.exit.code", code->value);
 	json_array_end(&j);
 	put_events(s, &j);
 	put_status(&j, r);

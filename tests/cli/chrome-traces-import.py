@@ -61,7 +61,7 @@ EVENTS = [
     {"ph": "s", "name": "arrow", "pid": 1, "tid": 2, "ts": 5000000101, "id": 1}, {"ph": "f", "name": "arrow", "pid": 1, "tid": 2, "ts": 5000000103, "id": 1},
 ]
 T = BASE + 5_000_000_000 * 1000
-WANTED = [("main 2", "whole", T, 20000, ""), ("main 2", "digits", T + 1123, 877, "n=1 deep=... t=x y none=null"), ("main 2", "outer", T + 100000, 100001, "a=1"),
+WANTED = [("main 2", "whole", T, 20000, ""), ("main 2", "digits", T + 1123, 877, 'n=1 deep=... "t=x y" none=null'), ("main 2", "outer", T + 100000, 100001, "a=1"),
           ("async 1", "load", T + 101000, 2000, ""), ("async 2", "load", T + 102000, 3000, ""), ("main 2", "inner", T + 110500, 10000, "")]
 said = imported(put("all.json", document(EVENTS + META)))
 assert "baseTimeNanoseconds (to 1 ns)" in said and "arrows" in said and said.count("\n") == 3, said

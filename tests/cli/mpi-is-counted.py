@@ -133,6 +133,61 @@ def check_fortran(mpi):
         check_calls(f"Fortran ({name}), {mpi}", shown, f"{name}.{mpi}.said")
 
 
+# Delays that are made: rank k sleeps 10 k ms before each barrier, and the other way round before each broadcast. Each rank says when it came, on average.
+LATE = """
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+enum { STEPS = 30, MS = 1000000 };
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec * 1e-9;
+}
+int main(int argc, char **argv)
+{
+	double barrier = 0, broadcast = 0;
+	int rank, ranks, number = 1;
+	char name[256];
+	FILE *f;
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+	for (int i = 0; i < STEPS; i++) {
+		const struct timespec up = { 0, rank * 10 * MS }, down = { 0, (ranks - 1 - rank) * 10 * MS };
+		nanosleep(&up, NULL);
+		barrier += now() / STEPS;
+		MPI_Barrier(MPI_COMM_WORLD);
+		nanosleep(&down, NULL);
+		broadcast += now() / STEPS;
+		MPI_Bcast(&number, 1, MPI_INT, 0, MPI_COMM_WORLD);
+	}
+	snprintf(name, sizeof name, "%s.%d", argv[1], rank);
+	f = fopen(name, "w");
+	fprintf(f, "%.9f %.9f\\n", barrier, broadcast);
+	fclose(f);
+	MPI_Finalize();
+	return 0;
+}
+"""
+
+
+def check_late(mpi):
+    with open("late.c", "w", encoding="utf-8") as f:
+        f.write(LATE)
+    run(f"mpicc.{mpi}", "-O2", "-o", f"late.{mpi}", "late.c")
+    shown = record(f"late.{mpi}.out", mpi, f"./late.{mpi}", f"late.{mpi}.said")
+    came = [[float(word) for word in open(f"late.{mpi}.said.{rank}", encoding="utf-8").read().split()] for rank in range(RANKS)]
+    functions = {f["function"]: f for f in shown["functions"]}
+    for i, (name, last) in enumerate((("MPI_Barrier", RANKS - 1), ("MPI_Bcast", 0))):
+        times = [each[i] for each in came]
+        spread, have = max(times) - min(times), functions[name]
+        assert times.index(max(times)) == last and spread > .005, f"{mpi}: {name}: {times}"
+        assert have["last_rank"] == last and abs(have["arrival_spread_seconds"] - spread) < .005, f"{mpi}: {name}: {have}, its clock: {spread}"
+
+
 # A tool of its own that counts MPI_Allreduce, and calls the library's PMPI_.
 TOOL = """
 #include <mpi.h>
@@ -174,4 +229,5 @@ if not MPIS:
 for each in MPIS:
     check_c(each)
     check_fortran(each)
+    check_late(each)
     check_tools(each)

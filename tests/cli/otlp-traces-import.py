@@ -92,7 +92,7 @@ DOC = {"resourceSpans": [
           span("crosses", 900, 1100), span("in a thread", 50, 60, attributes=attributes({"thread.id": {"intValue": "9"}, "thread.name": {"stringValue": "worker"}}))],
          service="web", pid=4711),
     part([span("query", 300, 400, links=[{}])], service="store", pid=9)]}
-WANTED = sorted([("web 4711", "inner", 100, 200, "kind=client status=it broke"), ("web 4711", "outer", 0, 1000, "a=-7 b=zwei ü c=2.5 d=true e=..."),
+WANTED = sorted([("web 4711", "inner", 100, 200, "kind=client \"status=it broke\""), ("web 4711", "outer", 0, 1000, "a=-7 \"b=zwei ü\" c=2.5 d=true e=[]"),
                  ("web 4711, lane 2", "crosses", 900, 1100, ""), ("worker 9 (web 4711)", "in a thread", 50, 60, ""), ("store 9", "query", 300, 400, "")], key=lambda s: (s[2], s[1]))
 WANTED = [(t, n, BASE + b, BASE + e, d) for t, n, b, e, d in WANTED]
 
@@ -113,6 +113,26 @@ if shutil.which("zstd"):
     subprocess.run(["zstd", "-q", "-f", "doc", "-o", "doc.zst"], check=True)
     imported("doc.zst")
     assert spans() == WANTED
+
+# Metrics become counters, records of logs marks, attributes of resources a mark; lists are texts.
+METRICS = [{"name": "queue.size", "unit": "{item}", "gauge": {"dataPoints": [
+               {"timeUnixNano": str(BASE + 10), "asDouble": 2.5, "attributes": attributes({"of": {"stringValue": "a b"}})}, {"timeUnixNano": str(BASE + 20), "asInt": "-3"}]}},
+           {"name": "served", "sum": {"isMonotonic": True, "dataPoints": [{"timeUnixNano": str(BASE + 30), "asInt": "9007199254740993"}]}},
+           {"name": "took", "unit": "s", "histogram": {"dataPoints": [{"timeUnixNano": str(BASE + 40), "count": "4", "sum": 1.25, "bucketCounts": ["4"]}]}},
+           {"name": "bad", "gauge": {"dataPoints": [{"asInt": "1"}, {"timeUnixNano": str(BASE + 1)}]}}]
+LOGS = [{"timeUnixNano": str(BASE + 50), "severityText": "WARN", "body": {"stringValue": "it is \"late\""}, "attributes": attributes({"n": {"intValue": "7"}})},
+        {"timeUnixNano": "0", "observedTimeUnixNano": str(BASE + 60), "body": {"stringValue": "x"}}, {"body": {}}]
+more = part([span("one", 0, 100, attributes=attributes({"list": {"arrayValue": {"values": [{"stringValue": "a b"}, {"intValue": "2"}, {"arrayValue": {}}]}}}))], service="web", pid=7)
+more["resource"]["attributes"] += attributes({"deployment.environment": {"stringValue": "a test"}, "telemetry.sdk.name": {"stringValue": "x"}})
+said = imported(put("more", json.dumps({"resourceSpans": [more], "resourceMetrics": [{"resource": more["resource"], "scopeMetrics": [{"metrics": METRICS}]}],
+                                         "resourceLogs": [{"resource": more["resource"], "scopeLogs": [{"logRecords": LOGS}]}]})), code=1)
+assert "without a valid time: 2" in said and "without a number or a name: 1" in said, said
+COUNTED = [('queue.size ({item}) {"of=a b"}', BASE + 10, 2.5), ("queue.size ({item})", BASE + 20, -3), ("served", BASE + 30, 9007199254740992), ("took count", BASE + 40, 4), ("took sum (s)", BASE + 40, 1.25)]
+found = [(c["name"], ns(c["time"]), float(c["value"])) for c in rows("counters")]
+assert sorted(found) == sorted(COUNTED), found
+assert [(m["name"], ns(m["time"]), m["message"], m["instance"]) for m in rows("marks")] == [
+    ("resource", BASE, '"deployment.environment=a test"', "web 7"), ("WARN", BASE + 50, '"body=it is \\"late\\"" n=7', "web 7"), ("log", BASE + 60, "body=x", "web 7")], rows("marks")
+assert spans()[0][4] == '"list=[a b,2,...]"', spans()
 
 # Many, in any order: each is there once, and none crosses another of its row.
 many = []
@@ -142,9 +162,9 @@ for track in on.values():
 bad = [span("no begin", 0, 5), span("back", 10, 9), span("open", 11, None), span("years", 12, 13)]
 del bad[0]["startTimeUnixNano"]
 bad[3]["startTimeUnixNano"] = "soon"
-document = {"resourceSpans": [part(bad + [span("good", 1, 2)], service="s"), 7], "resourceMetrics": [{}], "more": {"a": [1]}}
+document = {"resourceSpans": [part(bad + [span("good", 1, 2)], service="s"), 7], "more": {"a": [1]}}
 said = imported(put("bad", json.dumps(document)), code=1)
-for words in ("without a valid time: 2", "end before they begin: 1", "spans without an end: 1", "metrics or logs, which are skipped: 1"):
+for words in ("without a valid time: 2", "end before they begin: 1", "spans without an end: 1"):
     assert words in said, (words, said)
 assert [(s[1], s[3] is None) for s in spans()] == [("good", False), ("open", True)]
 

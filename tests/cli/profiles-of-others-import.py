@@ -69,6 +69,15 @@ assert "has no CPU time, but alloc_objects, alloc_space, inuse_objects, inuse_sp
 assert not os.path.exists("rec")
 
 
+# Of which node and rank, from a file that does not say it.
+for path, one in ((FIXTURES / "go-cpu.pb.gz", pprof), (FIXTURES / "perf-script.txt", script)):
+    one(str(path), "--node", "far.away", "--rank", "12")
+    shown = json.loads(sonde("show", "--json", "rec").stdout)
+    assert [n["host"] for n in shown["nodes"]] == ["far.away"] and os.path.exists("rec/node-far.away.sonde"), shown["nodes"]
+    assert "rank 12" in sonde("show", "rec", "--by", "rank").stdout, path
+    assert sonde("import", "pprof" if one is pprof else "perf-script", str(path), "--into", "rec").returncode == 2
+
+
 # Names with blanks, CPUs, threads, frames without names, events that are no clock; lines that are not perf's.
 def sample(at, head="my prog  7/9 [001] ", event="cycles:u", frames=("main", "[unknown]")):
     return f"{head} {at}:  1000 {event}: \n" + "".join(f"\t    {i + 4096:x} {name}{'+0x1' if name[0] != '[' else ''} (/bin/a b)\n" for i, name in enumerate(frames)) + "\n"

@@ -121,6 +121,14 @@ int main()
 	span.end(sonde::args{}.integer(n, 5).category(sonde::name{ "io" }).text(n, "x").number(n, 0.5));
 	other.end(sonde::args{}.flow_out(1).flow_in(2));
 	sonde::mark(step, sonde::args{}.integer(n, 6));
+	{
+		sonde::span within{ step, sonde::args{}.integer(n, 8).text(n, std::string("a b").c_str()) };
+		sonde::async_span beside{ step, sonde::args{}.integer(n, 9) };
+
+		beside.end(sonde::args{}.integer(n, 10));
+	}
+	sonde_begin_with(step.number(), sonde::args{}.integer(n, 11).begin(), 1);
+	sonde_end();
 	return 0;
 }
 END
@@ -134,6 +142,8 @@ int main(void)
 
 	sonde_span_end_with(sonde_begin(sonde_name("step")), args, 3);
 	sonde_mark_with(1, args, 3);
+	sonde_span_end(sonde_begin_with(1, args, 3));
+	sonde_span_end(sonde_span_begin_with(1, 0, args, 3));
 	return sonde_span_pass(1, &passed) || sonde_span_take(&passed) || sonde_flow();
 }
 END
@@ -142,7 +152,7 @@ for compiler in g++ clang++; do
 	$compiler -std=c++11 -Wall -Wextra -Wpedantic -Wshadow -Werror -Iinclude -o args args.cc "$BUILD/libsonde.a" -lzstd -lm -pthread || fail "$compiler"
 	"$SONDE" run --quiet -o "out-$compiler" -- ./args || fail "args: $?"
 	"$SONDE" export --to csv -o "csv-$compiler" "out-$compiler" || fail "export"
-	equal "arguments of $compiler" "flow_out=1 flow_in=2;n=5 category=io n=x n=0.5" "$(tr -d '\r' <"csv-$compiler/spans.csv" | tail -n +2 | cut -d, -f9- | sort | paste -sd';')"
+	equal "arguments of $compiler" '"n=8 ""n=a b""";flow_out=1 flow_in=2;n=11;n=5 category=io n=x n=0.5;n=9 n=10' "$(tr -d '\r' <"csv-$compiler/spans.csv" | tail -n +2 | cut -d, -f9- | sort | paste -sd';')"
 	contains "csv-$compiler/marks.csv" n=6
 done
 cc -std=gnu11 -Wall -Wextra -Wno-unused-value -Werror -Iinclude -o stub stub.c || fail "the stub"

@@ -72,6 +72,11 @@ program main
   end do
   call sonde_span_end(outer)
   call sonde_mark(sonde_name("done"))
+  call sonde_begin_with(sonde_name("begun"), [sonde_arg_text(part, "a b"), sonde_arg_integer(step, -7_8), sonde_arg_category(loss)])
+  call sonde_end()
+  inner = sonde_span_begin_with(sonde_name("both"), [sonde_arg_number(loss, 0.5d0)])
+  call sonde_span_end_with(inner, [sonde_arg_text(part, "end")])
+  call sonde_mark_with(sonde_name("noted"), [sonde_arg_integer(step, 3_8)])
   if (sonde_spans_lost() /= 0) stop 1
 end program main
 F
@@ -83,5 +88,7 @@ done
 equal "steps, parts, outer, marks" "5 5 1 1" "$(count f spans step) $(count f spans part) $(count f spans outer) $(count f marks "done")"
 rm -rf csv
 "$SONDE" export --to csv -o csv f 2>export.said || fail "export"
+equal "arguments" '"""part=a b"" step=-7 category=loss";loss=0.5 part=end;step=3' \
+	"$(tr -d '\r' <csv/spans.csv | grep -E ',(begun|both),' | cut -d, -f9- | sort | paste -sd';');$(grep -o 'step=3' csv/marks.csv)"
 equal "the counter's values" "0.5 1 1.5 2 2.5" "$(grep ',loss,' csv/counters.csv | awk -F, '{ print $NF + 0 }' | sort -n | xargs)"
 grep -q solver csv/spans.csv || fail "the thread has not the name that it was given"

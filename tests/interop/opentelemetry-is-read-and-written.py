@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # limit: 200
-"""OpenTelemetry's own SDK writes what import otlp reads, and its own protocol's messages read what push --to otlp sends: each span and value once, the job in the trace that TRACEPARENT names."""
+"""OpenTelemetry's own SDK writes what import otlp reads, and its own protocol's messages read what push --to otlp sends: each span, value and record of a log once, with
+their attributes, the job in the trace that TRACEPARENT names."""
 import collections
 import csv
 import gzip
 import http.server
 import json
+import logging
 import os
 import pathlib
 import shutil
@@ -22,9 +24,16 @@ enter("venv-timelines")
 from google.protobuf import json_format
 from opentelemetry import trace
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
+from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter
+from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.sdk._logs import LoggerProvider, LoggingHandler
+from opentelemetry.sdk._logs.export import SimpleLogRecordProcessor
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -47,12 +56,12 @@ def table(what, rec):
 
 class Receiver(http.server.BaseHTTPRequestHandler):
     """Of OTLP over HTTP, as a Collector is one: bodies that are no such message are refused."""
-    spans, values, headers_seen, raw, refuse, partial = [], [], [], [], 0, False
+    spans, values, headers_seen, raw, others, refuse, partial = [], [], [], [], [], 0, False
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         body = gzip.decompress(body) if self.headers.get("Content-Encoding") == "gzip" else body
-        kind = {"/v1/traces": ExportTraceServiceRequest, "/v1/metrics": ExportMetricsServiceRequest}.get(self.path)
+        kind = {"/v1/traces": ExportTraceServiceRequest, "/v1/metrics": ExportMetricsServiceRequest, "/v1/logs": ExportLogsServiceRequest}.get(self.path)
         status, answer = 200, b"{}"
         cls = type(self)
         if not kind:
@@ -66,7 +75,7 @@ class Receiver(http.server.BaseHTTPRequestHandler):
                 answer = b'{"partialSuccess": {"rejectedSpans": "1", "errorMessage": "too old"}}'
         else:
             kind().ParseFromString(body)
-            cls.raw.append(body)
+            (cls.raw if kind is ExportTraceServiceRequest else cls.others).append((kind, body) if kind is not ExportTraceServiceRequest else body)
         cls.headers_seen.append(dict(self.headers))
         self.send_response(status)
         self.send_header("Content-Length", str(len(answer)))
@@ -130,7 +139,38 @@ for name, data in (("sent.pb", b"".join(Receiver.raw)), ("once.pb", encode_spans
     assert collections.Counter((s["name"], round(float(s["duration_seconds"]) * 1e9)) for s in found) == collections.Counter((s.name, s.end_time - s.start_time) for s in kept), name
     assert {s["track"] for s in found} == {"trainer 4711", "trainer 4711, lane 2", "trainer 4711, lane 3"}
     assert [s["detail"] for s in found if s["name"] == "outer"] == ["a=1 b=zwei c=2.5 d=true"]
-    assert [(m["name"], m["message"]) for m in table("marks", "rec")] == [("half", "why=so")]
+    assert [(m["name"], m["message"]) for m in table("marks", "rec") if m["name"] != "resource"] == [("half", "why=so")]
+
+# Metrics and logs of the SDK, in protobuf and in JSON: each value and record once, with its attributes.
+of = Resource.create({"service.name": "trainer", "process.pid": 4711, "deployment.environment": "a test"})
+meters = MeterProvider(resource=of, metric_readers=[PeriodicExportingMetricReader(OTLPMetricExporter(endpoint=URL + "/v1/metrics"), export_interval_millis=3_600_000)])
+meter = meters.get_meter("test")
+steps, took, size = meter.create_counter("steps", unit="1"), meter.create_histogram("took", unit="s"), meter.create_gauge("queue.size", unit="{item}")
+for i in range(5):
+    steps.add(1, {"phase": "train" if i % 2 else "a b"})
+    took.record(0.25)
+    size.set(7 - i)
+meters.force_flush()
+logs = LoggerProvider(resource=of)
+logs.add_log_record_processor(SimpleLogRecordProcessor(OTLPLogExporter(endpoint=URL + "/v1/logs")))
+logger = logging.getLogger("of the test")
+logger.propagate = False
+logger.addHandler(LoggingHandler(logger_provider=logs))
+logger.warning("it is late", extra={"n": 7})
+meters.shutdown()
+logs.shutdown()
+values = [(k, b) for k, b in Receiver.others if k is ExportMetricsServiceRequest][:1]
+records = [(k, b) for k, b in Receiver.others if k is ExportLogsServiceRequest]
+assert len(values) == 1 and len(records) == 1, Receiver.others
+for name, data in (("more.pb", b"".join(b for _, b in values + records)), ("more.json", "\n".join(json_format.MessageToJson(k.FromString(b), indent=None) for k, b in values + records).encode())):
+    pathlib.Path(name).write_bytes(data)
+    shutil.rmtree("rec", ignore_errors=True)
+    sonde("import", "otlp", name, "-o", "rec")
+    found = sorted((c["name"], float(c["value"])) for c in table("counters", "rec"))
+    assert found == [("queue.size ({item})", 3), ('steps {"phase=a b"}', 3), ("steps {phase=train}", 2), ("took count", 5), ("took sum (s)", 1.25)], (name, found)
+    marks = {m["name"]: m["message"] for m in table("marks", "rec")}
+    assert '"body=it is late"' in marks["WARN"] and "n=7" in marks["WARN"] and '"deployment.environment=a test"' in marks["resource"], (name, marks)
+Receiver.headers_seen.clear()
 
 # Out: the job, its spans and its samples.
 TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
@@ -138,14 +178,16 @@ shutil.rmtree("job", ignore_errors=True)
 program = """
 import sonde, time
 for i in range(5):
-    with sonde.span("step"):
+    with sonde.span("step", category="training", n=i, file="a b", rate=0.5):
         time.sleep(0.05)
+    sonde.counter("loss", 5 - i)
 sonde.mark("here", why="so")
 time.sleep(1.2)
 """
 sonde("run", "-q", "-i", "200ms", "-o", "job", "--", "/usr/bin/python3", "-c", program, TRACEPARENT=f"00-{TRACE}-{PARENT}-01", PYTHONPATH=os.environ["TOP"] + "/python", SONDE_LIBRARY=os.environ["BUILD"] + "/libsonde.so.0")
 Receiver.refuse = 2  # as one that is busy
-pushed = sonde("push", "job", "--to", "otlp", "--url", URL, "--labels", "cluster=blue", OTEL_EXPORTER_OTLP_HEADERS="api-key=secret,other=x")
+pushed = sonde("push", "job", "--to", "otlp", "--url", URL, "--labels", "cluster=blue", OTEL_EXPORTER_OTLP_HEADERS="api-key=secret,other=x", OTEL_SERVICE_NAME="my app",
+               OTEL_RESOURCE_ATTRIBUTES="team=green")
 assert "secret" not in pushed.stderr and Receiver.headers_seen[-1]["api-key"] == "secret" and Receiver.headers_seen[-1]["other"] == "x"
 spans = {s.name: (s, t, i, p, r) for s, t, i, p, r in Receiver.spans}
 jobs = [x for x in Receiver.spans if x[3] == PARENT]
@@ -155,6 +197,13 @@ steps = [x for x in Receiver.spans if x[0].name == "step"]
 assert len(Receiver.spans) == 6 and len(steps) == 5 and {x[3] for x in steps} == {job[2]} and len({x[2] for x in Receiver.spans}) == 6, Receiver.spans
 assert all(job[0].start_time_unix_nano <= s.start_time_unix_nano and s.end_time_unix_nano <= job[0].end_time_unix_nano for s, *_ in steps)
 assert [e.name for e in job[0].events] == ["here"] and {a.key: a.value.string_value for a in job[4].attributes}["cluster"] == "blue"
+resource = {a.key: a.value.string_value for a in job[4].attributes}
+assert resource["service.name"] == "my app" and resource["team"] == "green", resource
+assert {a.key: a.value.string_value for e in job[0].events for a in e.attributes}["why"] == "so"
+for n, (s, *_) in enumerate(sorted(steps, key=lambda x: x[0].start_time_unix_nano)):
+    said = {a.key: a.value for a in s.attributes}
+    assert said["n"].int_value == n and said["file"].string_value == "a b" and said["rate"].double_value == 0.5 and said["category"].string_value == "training", s
+assert [v[5] for v in Receiver.values if v[0] == "loss"] == [5, 4, 3, 2, 1], [v for v in Receiver.values if v[0] == "loss"]
 mine = sorted(round(float(s["duration_seconds"]) * 1e9) for s in table("spans", "job"))
 assert sorted(s.end_time_unix_nano - s.start_time_unix_nano for s, *_ in steps) == mine, mine
 # Each value once, as the export has it.

@@ -60,6 +60,49 @@ void mark_word_write(struct bytes *b, const char *word)
 	bytes_u8(b, '"');
 }
 
+static bool char_put(char *out, size_t size, size_t *at, char c)
+{
+	if (*at + 1 >= size)
+		return false;
+	out[(*at)++] = c;
+	return true;
+}
+
+static bool text_put(char *out, size_t size, size_t *at, const char *text, bool quoted)
+{
+	bool room = true;
+
+	for (; *text && room; text++) {
+		bool escaped = quoted && strchr("\"\\\n\t", *text);
+
+		if (escaped)
+			room = char_put(out, size, at, '\\');
+		room = room && char_put(out, size, at,
+					!escaped        ? *text
+					: *text == '\n' ? 'n'
+					: *text == '\t' ? 't'
+							: *text);
+	}
+	return room;
+}
+
+bool mark_pair_write(char *out, size_t size, size_t *n, const char *key, const char *value)
+{
+	static const char special[] = " \t\n\"\\";
+	bool quoted = key[strcspn(key, special)] || value[strcspn(value, special)];
+	size_t at = *n;
+	bool room = !at || char_put(out, size, &at, ' ');
+
+	room = room && (!quoted || char_put(out, size, &at, '"')) &&
+	       text_put(out, size, &at, key, quoted) && char_put(out, size, &at, '=') &&
+	       text_put(out, size, &at, value, quoted) &&
+	       (!quoted || char_put(out, size, &at, '"'));
+	*n = room ? at : *n;
+	if (size)
+		out[*n] = '\0';
+	return room;
+}
+
 bool mark_text_find(const char *text, const char *key, char *out, size_t size)
 {
 	size_t n = strlen(key);

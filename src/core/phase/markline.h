@@ -37,6 +37,9 @@ void mark_line_write(struct bytes *b, const struct mark_line *m);
 
 /* A word as such a line has it: in quotes where it has to be. */
 void mark_word_write(struct bytes *b, const char *word);
+/* A word KEY=VALUE behind the *n bytes of words in out, with a blank between and a NUL behind.
+ * False: there is no room for it, and nothing has changed. */
+bool mark_pair_write(char *out, size_t size, size_t *n, const char *key, const char *value);
 /* The word at *p, without its quotes, and *p behind it. False at the end of the text, or when it
  * does not fit. */
 bool mark_word_read(const char **p, char *out, size_t size);

@@ -202,12 +202,15 @@ const struct stacks_function *stacks_function_of(const struct stacks *s, uint32_
 	return &s->functions[s->private->function_of[frame]];
 }
 
-/* The rank that a task has in words; NAN: it is no task, or has none. */
+/* The rank that a task has in words, or a process of an import; NAN: it has none. */
 static double task_rank(const struct run *r, uint32_t instance)
 {
 	const char *domain = r->instances[instance].domain, *rank = run_label(r, instance, "rank");
 
-	return domain && !strcmp(domain, "task") && rank && *rank ? decimal_parse(rank, NULL) : NAN;
+	if (!domain || !rank || !*rank ||
+	    (strcmp(domain, "task") != 0 && strcmp(domain, "process") != 0))
+		return NAN;
+	return decimal_parse(rank, NULL);
 }
 
 /* The rank of the task whose command this process is: of its number, and as old. */

@@ -4,6 +4,7 @@
  * it (core/phase/markline.h). A word that has no room is left out whole, and counted.
  */
 #include "base/text/number.h"
+#include "core/phase/markline.h"
 #include "source/program/spans_part.h"
 
 #include <inttypes.h>
@@ -29,45 +30,10 @@ struct words {
 	size_t n;
 };
 
-static bool char_put(struct words *w, size_t *at, char c)
-{
-	if (*at + 1 >= SPAN_DETAIL_MAX)
-		return false;
-	w->out[(*at)++] = c;
-	return true;
-}
-
-static bool text_put(struct words *w, size_t *at, const char *text, bool quoted)
-{
-	bool room = true;
-
-	for (; *text && room; text++) {
-		bool escaped = quoted && strchr("\"\\\n\t", *text);
-
-		if (escaped)
-			room = char_put(w, at, '\\');
-		room = room && char_put(w, at,
-					!escaped        ? *text
-					: *text == '\n' ? 'n'
-					: *text == '\t' ? 't'
-							: *text);
-	}
-	return room;
-}
-
 /* False: there is no room for it. */
 static bool word_put(struct words *w, const char *key, const char *value)
 {
-	bool quoted = key[strcspn(key, " \t\n\"\\")] || value[strcspn(value, " \t\n\"\\")];
-	size_t at = w->n;
-	bool room = !at || char_put(w, &at, ' ');
-
-	room = room && (!quoted || char_put(w, &at, '"')) && text_put(w, &at, key, quoted) &&
-	       char_put(w, &at, '=') && text_put(w, &at, value, quoted) &&
-	       (!quoted || char_put(w, &at, '"'));
-	w->n = room ? at : w->n;
-	w->out[w->n] = '\0';
-	return room;
+	return mark_pair_write(w->out, SPAN_DETAIL_MAX, &w->n, key, value);
 }
 
 /* ---- bytes ---- */
