@@ -61,9 +61,17 @@ print(sums["monitor.waits_cpu_cores"], sums["job.wait_looks_per_second"], spans[
 }
 
 # shellcheck disable=SC2046
-record looks "$mix" "$COST_SECONDS" $(for _ in $(seq 40); do echo sleep:0:70; done)
+record looks sh -c 'echo $$ >"$0"; exec "$@"' "$scratch/pid" "$mix" "$COST_SECONDS" $(for _ in $(seq 40); do echo sleep:0:70; done) &
+job=$!
+sleep 3
+# The same threads at the same time: the bare system calls that no look can do without.
+read -r floor _ <<<"$("$BUILD/programs/look_floor" "$(cat "$scratch/pid")" "$((COST_SECONDS - 4))" 10)"
+wait "$job"
 read -r cpu looks _ <<<"$(late looks)"
-bar 'CPU time of a look at a new wait, all in' "$(awk "BEGIN { print $cpu / $looks * 1e6 }")" us '<=' 12
+cost=$(awk "BEGIN { print $cpu / $looks * 1e6 }")
+bar 'CPU time of a look at a new wait, all in' "$cost" us '<=' 12
+figure 'the system calls of a look alone, in a program that does nothing else' "$floor" us
+figure 'a look, to that' "$(awk "BEGIN { print $cost / $floor }")" times
 figure 'looks' "$looks" ''
 
 # shellcheck disable=SC2046

@@ -18,6 +18,14 @@ enum {
 	COSTS = 4,   /* the cheapest of so many looks is what one costs */
 };
 
+/* Time of a thread that was not put into the profile yet: of one that is looked at often, less is
+ * to be found there if it is put rarely. */
+enum { UNTOLD_CPU, UNTOLD_READY, UNTOLD_WAIT, UNTOLD };
+struct untold {
+	int64_t from_ns, to_ns, ns[UNTOLD];
+	uint32_t node; /* of UNTOLD_WAIT */
+};
+
 struct thread {
 	struct watched_thread is;
 	uint32_t hash_next, next; /* of its process */
@@ -27,10 +35,12 @@ struct thread {
 	int64_t there_ns; /* up to when it is known to be at its node */
 	int64_t open_ns;  /* waited, and nobody knows where */
 	uint32_t node;    /* where it waits; 0: it runs, or it is not known */
+	struct untold untold;
 };
 
 struct process {
-	pid_t pid; /* 0: a free row */
+	pid_t pid;   /* 0: a free row */
+	int stat_fd; /* 0: it is not open, as of one that was looked at once only */
 	uint32_t threads, nthreads;
 	uint32_t round;
 	int64_t cpu_ns, start, stack; /* stack: another one after exec */
@@ -68,15 +78,35 @@ static struct space *space_of(struct watch *w, pid_t pid)
 	return x;
 }
 
-static void put(struct watch *w, const struct thread *t, uint32_t node, int64_t from_ns,
-		int64_t to_ns, int64_t length_ns)
+static void put_untold(struct watch *w, struct thread *t)
 {
-	const struct timed timed = {
-		t->is.pid, t->is.tid, node, from_ns, to_ns, (uint64_t)(length_ns / WATCH_PERIOD_NS)
-	};
+	const struct untold u = t->untold;
+	const uint32_t node[UNTOLD] = { w->on_cpu, w->ready, u.node };
 
-	if (length_ns > 0)
-		profile_time(w->profile, space_of(w, t->is.pid), WATCH_PERIOD_NS, &timed);
+	for (int i = 0; i < UNTOLD; i++)
+		if (u.ns[i])
+			profile_time(w->profile, space_of(w, t->is.pid), WATCH_PERIOD_NS,
+				     &(struct timed){ t->is.pid, t->is.tid, node[i], u.from_ns,
+						      u.to_ns,
+						      (uint64_t)(u.ns[i] / WATCH_PERIOD_NS) });
+	t->untold = (struct untold){ 0 };
+}
+
+static void put(struct watch *w, struct thread *t, uint32_t node, int64_t from_ns, int64_t to_ns,
+		int64_t length_ns)
+{
+	struct untold *u = &t->untold;
+	int what = node == w->on_cpu ? UNTOLD_CPU : node == w->ready ? UNTOLD_READY : UNTOLD_WAIT;
+
+	if (length_ns <= 0)
+		return;
+	if (what == UNTOLD_WAIT && node != u->node && u->ns[UNTOLD_WAIT])
+		put_untold(w, t);
+	if (what == UNTOLD_WAIT)
+		u->node = node;
+	u->from_ns = u->from_ns && u->from_ns < from_ns ? u->from_ns : from_ns;
+	u->to_ns = u->to_ns > to_ns ? u->to_ns : to_ns;
+	u->ns[what] += length_ns;
 }
 
 /* It was at its node all the time, up to then. */
@@ -159,6 +189,7 @@ static void thread_end(struct watch *w, struct process *p, uint32_t *link)
 	stay(p, t);
 	put_wait(w, t);
 	put(w, t, w->unseen, t->at_ns - t->open_ns, t->at_ns, t->open_ns);
+	put_untold(w, t);
 	watch_let_go(&w->place, &t->is);
 	while (*other != i)
 		other = &w->thread[*other].hash_next;
@@ -286,6 +317,7 @@ static uint32_t process_row(struct watch *w, pid_t pid)
 
 static void process_end(struct watch *w, struct process *p)
 {
+	watch_let_go_of(&w->place, &p->stat_fd);
 	while (p->threads)
 		thread_end(w, p, &p->threads);
 	spaces_get(w->spaces, p->pid)->ended = true;
@@ -343,8 +375,11 @@ static void compare(struct watch *w, struct process *p, const struct proc_stat *
 
 	if (p->start && p->start != st->starttime)
 		process_end(w, p);
-	if (p->start != st->starttime || p->stack != st->stack)
+	if (p->start != st->starttime || p->stack != st->stack) {
+		for (uint32_t i = p->threads; i; i = w->thread[i].next)
+			put_untold(w, &w->thread[i]); /* of the program that it was */
 		space_forget(x);
+	}
 	x->ended = false;
 	p->start = st->starttime;
 	p->stack = st->stack;
@@ -367,12 +402,29 @@ static void end_unlisted(struct watch *w, struct process *p)
 			link = &w->thread[*link].next;
 }
 
+static bool read_stat(struct watch *w, struct process *p, char *text, size_t size,
+		      struct proc_stat *st)
+{
+	char path[32];
+	ssize_t n;
+
+	snprintf(path, sizeof path, "%d/stat", (int)p->pid);
+	if (p->seen_ns && !p->stat_fd)
+		p->stat_fd = watch_keep_of(&w->place, path);
+	n = p->stat_fd ? file_reread(p->stat_fd, text, size) : 0;
+	if (n <= 0) { /* another process may have its number now */
+		watch_let_go_of(&w->place, &p->stat_fd);
+		n = root_read(&w->place.proc, path, text, size);
+	}
+	return n > 0 && !proc_stat_parse(text, st) && !proc_stat_ended(st);
+}
+
 static void look_at_process(struct watch *w, pid_t pid)
 {
 	int64_t at_ns = w->now_ns = clock_mono_ns(), cpu_ns = clock_cpu_ns_of(pid);
 	uint32_t row = process_row(w, pid);
 	struct process *p = &w->process[row];
-	char path[32], text[512];
+	char text[512];
 	struct proc_stat st;
 
 	if (!row)
@@ -382,9 +434,7 @@ static void look_at_process(struct watch *w, pid_t pid)
 		p->seen_ns = at_ns;
 		return;
 	}
-	snprintf(path, sizeof path, "%d/stat", (int)pid);
-	if (root_read(&w->place.proc, path, text, sizeof text) <= 0 ||
-	    proc_stat_parse(text, &st) != 0 || proc_stat_ended(&st)) {
+	if (!read_stat(w, p, text, sizeof text, &st)) {
 		process_end(w, p);
 		return;
 	}
@@ -405,6 +455,7 @@ static void flush(struct watch *w, struct process *p)
 
 		stay(p, t);
 		put_wait(w, t);
+		put_untold(w, t);
 	}
 	p->put_ns = w->now_ns;
 	p->ran = false;

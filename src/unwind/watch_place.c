@@ -98,6 +98,20 @@ void watch_let_go(struct watch_place *w, struct watched_thread *t)
 	file_close(&t->call_fd);
 }
 
+int watch_keep_of(struct watch_place *w, const char *path)
+{
+	int fd = w->kept < w->kept_max ? root_file(&w->proc, path) : 0;
+
+	w->kept += fd > 0;
+	return fd > 0 ? fd : 0;
+}
+
+void watch_let_go_of(struct watch_place *w, int *fd)
+{
+	w->kept -= *fd > 0;
+	file_close(fd);
+}
+
 bool watch_times(const struct watch_place *w, const struct watched_thread *t,
 		 struct thread_times *out)
 {

@@ -28,7 +28,7 @@ struct watch_place {
 	struct python_merge python; /* of the thread that is looked at, */
 	struct python_stack frames; /* with these of Python: none if they made no sense */
 	_Atomic int64_t *torn;      /* counts frames that made no sense */
-	uint32_t kept, kept_max;    /* threads whose files are open */
+	uint32_t kept, kept_max;    /* threads and processes whose files are open */
 };
 
 struct watched_thread {
@@ -49,6 +49,9 @@ int watch_place_init(struct watch_place *w, struct modules *modules, struct rows
 /* Keep its files open, if there is room; let them go. */
 void watch_keep(struct watch_place *w, struct watched_thread *t);
 void watch_let_go(struct watch_place *w, struct watched_thread *t);
+/* The same of one file; 0: it is not open. */
+int watch_keep_of(struct watch_place *w, const char *path);
+void watch_let_go_of(struct watch_place *w, int *fd);
 /* false: it has ended. */
 bool watch_times(const struct watch_place *w, const struct watched_thread *t,
 		 struct thread_times *out);

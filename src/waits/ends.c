@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <linux/sock_diag.h>
@@ -414,7 +415,7 @@ static bool parse(const char *line, struct lock *l)
 	if (l->waits)
 		p = number_skip_blanks(p + 2);
 	p = skip_word(skip_word(skip_word(p))); /* FLOCK ADVISORY WRITE */
-	if (!number_i64(&p, &l->pid))
+	if (!number_i64(&p, &l->pid) || l->pid > INT_MAX)
 		return false;
 	return inode_of(number_skip_blanks(p), &l->inode);
 }

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""sonde stacks and a recorder with --waits go on with what is hard to look at, and invent nothing: a stack pointer into memory that is gone or into
-a file that has become shorter, a process in state D, 32-bit programs, threads that end, execute and change their stacks while they are read."""
-# limit: 120
+"""sonde stacks and a recorder with --waits go on with what is hard to look at, and invent nothing: a stack pointer into memory that is gone, into
+a file that has become shorter or of a server that is silent, a process in state D, 32-bit programs, threads that end, execute and change their stacks
+while they are read."""
+# limit: 200
 import json
 import os
 import pathlib
@@ -64,7 +65,7 @@ try:
 except OSError as error:
     print("no program of 32 bits can run here:", error)
 
-job = subprocess.Popen([SONDE, "run", "-q", "--waits=50", "-o", "changing", "--", "timeout", "5", ODD, "changing"])  # pylint: disable=consider-using-with
+job = subprocess.Popen([SONDE, "run", "-q", "--waits=50", "-o", "changing", "--", "timeout", "15", ODD, "changing"])  # pylint: disable=consider-using-with
 looks, allowed = 0, {"nap", "changing", "other", "main", "execl", "getcontext", "makecontext", "swapcontext", "pthread_create", "nanosleep"}
 pid = None
 while job.poll() is None:
@@ -85,4 +86,45 @@ own = {p["function"] for p in waits["place"] if p["module"] and p["module"].ends
 assert own <= allowed | {"_start", None}, own
 assert waits["wall_seconds"] > 0, waits
 print(looks, "looks at", ODD)
-sys.exit(0)
+
+# ---- a stack pointer into a file whose server is silent: reading it does not come back ----
+SCRIPT = f"""
+mkdir -p far
+rm -f now
+{sys.executable} {os.environ["TOP"]}/tests/fuse.py far >ready 2>why &
+server=$!
+for i in $(seq 300); do grep -q ready ready && break; sleep 0.1; done
+truncate -s 65536 far/stack$1
+{SONDE} run -q --waits -o silent$1 -- {ODD} mapped far/stack$1 &
+run=$!
+for i in $(seq 300); do job=$(pgrep -f "^{ODD} mapped") && [ $(ls /proc/$job/task | wc -l) = 2 ] && break; sleep 0.1; done
+kill -STOP $server
+touch now
+sleep 1
+{SONDE} stacks --json $job >silent.json
+echo "stacks $?"
+(sleep 60; touch late; kill -9 $server) >/dev/null 2>&1 &
+limit=$!
+sleep $1
+kill $job
+wait $run
+echo "run $?"
+kill $limit
+kill -9 $server
+"""
+if os.getuid() == 0 and os.path.exists("/dev/fuse") and "OWN_MOUNTS" not in os.environ:
+    # What reads from the silent server ends with it only.
+    def silent(seconds):
+        name = f"silent{seconds}"
+        said = subprocess.run(["unshare", "--mount", "--propagation", "private", "bash", "-c", SCRIPT, "-", str(seconds)], capture_output=True, text=True, check=False, timeout=120)
+        assert "stacks 0\nrun 143\n" in said.stdout and not os.path.exists("late"), said
+        shown = subprocess.run([SONDE, "show", "--waits", "--json", name], capture_output=True, text=True, check=True).stdout
+        return json.loads(shown)
+
+    # Within ten seconds nobody notices, and it is said; later the others are looked at without it.
+    assert "did not answer" in silent(0)["not_recorded"]
+    seen = silent(14)
+    threads = json.loads(pathlib.Path("silent.json").read_text())["threads"]
+    assert sorted(t["state"] for t in threads) == ["silent", "waits"], threads
+    assert [t["waits_for"] for t in threads if t["state"] == "waits"] == ["signal"], threads
+    assert seen["wall_seconds"] > 1 and seen["forbidden_seconds"] > 0 and seen["waits_for"] == "signal", seen

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads that are hard to look at: odd_stack KIND. What waits has a stack pointer into memory that
- * is gone (unmapped) or into a file that has become shorter (truncated), is in state D (vfork), or
- * ends and begins, executes itself and changes its stack all the time (changing).
+ * Threads that are hard to look at: odd_stack KIND [FILE]. What waits has a stack pointer into
+ * memory that is gone (unmapped), into a file that has become shorter (truncated) or into FILE, of
+ * which nothing was read yet, once a file `now` is here (mapped), is in state D (vfork), or ends
+ * and begins, executes itself and changes its stack all the time (changing).
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -57,6 +58,19 @@ static void *truncated(void *unused)
 	return unused;
 }
 
+static void *mapped(void *path)
+{
+	int fd = open(path, O_RDWR);
+	char *stack = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+
+	if (fd < 0 || stack == MAP_FAILED || close(fd))
+		exit(1);
+	while (access("now", F_OK))
+		usleep(10000);
+	pause_at(stack + SIZE / 2);
+	return NULL;
+}
+
 static void *nap(void *unused)
 {
 	nanosleep(&(struct timespec){ .tv_nsec = 200000 }, NULL);
@@ -103,6 +117,8 @@ int main(int argc, char **argv)
 		pthread_create(&t, NULL, unmapped, NULL);
 	else if (!strcmp(kind, "truncated"))
 		pthread_create(&t, NULL, truncated, NULL);
+	else if (!strcmp(kind, "mapped") && argc > 2)
+		pthread_create(&t, NULL, mapped, argv[2]);
 	else if (!strcmp(kind, "vfork") && vfork() == 0)
 		for (;;)
 			pause();

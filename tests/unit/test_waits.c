@@ -10,7 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/syscall.h>
 
+#include "unit/tree.h"
 #include "waits/ends.h"
 #include "waits/object.h"
 #include "waits/say.h"
@@ -43,6 +46,67 @@ static void test_holders_of_locks_on_files(void **state)
 	assert_int_equal(
 		filelocks_holders("1: ->\n->\n1:\n: -> a b c\n1: -> a b c 200 7", 200, 0, pid, 4),
 		0);
+}
+
+/* A thread of process 100 in flock(3), with these files below /proc. */
+static void lock_on_file(struct wait_thread *t, const char *locks, const char *fdinfo)
+{
+	const struct object_call call = { .number = SYS_flock, .arg = { 3, LOCK_EX } };
+	struct root proc = { 0 };
+	const struct object_world w = { .proc = &proc };
+
+	tree_put("proc", "locks", "%s", locks);
+	tree_put("proc", "100/fdinfo/3", "%s", fdinfo);
+	assert_int_equal(root_open(&proc, "proc"), 0);
+	*t = (struct wait_thread){ .pid = 100, .tid = 100, .state = WAIT_WAITS };
+	object_name(t, &call, 'S', &w);
+	root_close(&proc);
+}
+
+static void test_hostile_files_of_locks_invent_no_holder(void **state)
+{
+	static const char held[] = "1: FLOCK  ADVISORY  WRITE 400 fe:02:8 0 EOF\n";
+	static const char waits[] = "1: -> FLOCK  ADVISORY  WRITE 100 fe:02:8 0 EOF\n";
+	static const char ino[] = "pos:\t0\nflags:\t0100002\nmnt_id:\t30\nino:\t8\n";
+	static const struct {
+		const char *locks[3], *fdinfo;
+		int holder; /* 0: none */
+	} cases[] = {
+		{ { held, waits, "" }, ino, 400 },
+		{ { held, waits, "" }, "", 400 }, /* an older kernel: no inode */
+		{ { held, waits, "" }, "ino:\t9\n", 0 },
+		{ { held, waits, "" }, "ino:\t99999999999999999999999999\n", 400 },
+		{ { held, waits, "" }, "ino:\t-8\nmnt_id:\t", 400 },
+		{ { waits, held, "" }, ino, 0 },
+		{ { "1: FLOCK  ADVISORY  WRITE 4294967696 fe:02:8 0 EOF\n", waits, "" }, ino, 0 },
+		{ { "1: FLOCK  ADVISORY  WRITE 99999999999999999999 f:0:8 0 E\n", waits, "" },
+		  ino,
+		  0 },
+		{ { "1: FLOCK  ADVISORY  WRITE -7 fe:02:8 0 EOF\n", waits, "" }, ino, 0 },
+		{ { "2: FLOCK  ADVISORY  WRITE 400 fe:02:8 0 EOF\n", waits, "" }, ino, 0 },
+		{ { "18446744073709551617: FLOCK  A  W 400 fe:02:8 0 EOF\n", waits, "" }, ino, 0 },
+		{ { held, "1: -> FLOCK\n", "1: -> FLOCK  ADVISORY  WRITE 100" }, ino, 0 },
+		{ { held, "1: -> FLOCK  ADVISORY  WRITE 100 8 0 EOF\n", "\xff\xfe" }, ino, 0 },
+		{ { "1: \x01\x02 \xff \xff 400 fe:02:8\n\n\n", waits, waits }, ino, 400 },
+	};
+
+	(void)state;
+	tree_put("proc", "400/comm", "evil\nDeadlock: \x1b[31m\n");
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct wait_thread t;
+		char locks[512];
+
+		snprintf(locks, sizeof locks, "%s%s%s", cases[i].locks[0], cases[i].locks[1],
+			 cases[i].locks[2]);
+		lock_on_file(&t, locks, cases[i].fdinfo);
+		print_message("%zu\n", i);
+		assert_int_equal(t.kind, WAIT_FILE_LOCK);
+		assert_int_equal(t.nholders, cases[i].holder != 0);
+		assert_int_equal(t.closed, cases[i].holder != 0);
+		if (t.nholders)
+			assert_string_equal(t.holder[0].process, "evil");
+		assert_int_equal(t.nholders ? t.holder[0].pid : 0, cases[i].holder);
+	}
 }
 
 static void test_connections_of_tables(void **state)
@@ -372,6 +436,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_holders_of_locks_on_files),
+		cmocka_unit_test(test_hostile_files_of_locks_invent_no_holder),
 		cmocka_unit_test(test_connections_of_tables),
 		cmocka_unit_test(test_calls_are_parsed),
 		cmocka_unit_test(test_functions_tell_the_kind_of_lock),

@@ -44,12 +44,18 @@ static uint32_t node_that_refused(const struct run *r)
 	return 0;
 }
 
-static bool was_wanted(const struct run *r)
+/* Why there are none although they were looked for; NULL: they were not. */
+static const char *why_none(const struct run *r)
 {
-	for (uint32_t node = 1; node < r->nnodes; node++)
+	const char *why = NULL;
+
+	for (uint32_t node = 1; node < r->nnodes; node++) {
+		if (text_of(r, node, "waits.note"))
+			return text_of(r, node, "waits.note");
 		if (run_find_meta(r, node, "waits.looks_per_second"))
-			return true;
-	return false;
+			why = "its processes were too short to be watched";
+	}
+	return why;
 }
 
 int waittime_make(struct waittime **out, struct run *r, bool phases, struct err *e)
@@ -60,8 +66,8 @@ int waittime_make(struct waittime **out, struct run *r, bool phases, struct err 
 	struct waittime *w;
 	int rc;
 
-	if (!recorded && !node && was_wanted(r))
-		refused = "its processes were too short to be watched";
+	if (!recorded && !node)
+		refused = why_none(r);
 	*out = NULL;
 	if (!recorded && !refused)
 		return 0;

@@ -15,6 +15,7 @@ enum {
 	SHARE = 5000, /* of a core, in millionths */
 	CRASHES_MAX = 8,
 	SILENT_S = 10,
+	WORK_US = 5000, /* less of CPU time is not that of its looks, but of its watchdog */
 };
 static const int64_t ASK_NS = NS_PER_S;
 
@@ -95,10 +96,11 @@ static bool is_silent(struct waits *k)
 {
 	int64_t now_ns = clock_mono_ns(), cpu_ns = clock_cpu_ns_of(k->helper.pid);
 
-	if (cpu_ns != k->cpu_ns || stacks_helper_answered(&k->helper))
-		k->busy_ns = now_ns;
+	if (cpu_ns - k->cpu_ns < WORK_US * 1000 && !stacks_helper_answered(&k->helper))
+		return now_ns - k->busy_ns > SILENT_S * NS_PER_S;
+	k->busy_ns = now_ns;
 	k->cpu_ns = cpu_ns;
-	return now_ns - k->busy_ns > SILENT_S * NS_PER_S;
+	return false;
 }
 
 static void ask(struct waits *k)
