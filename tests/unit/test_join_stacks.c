@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include "made_stacks.h"
+#include "recording/block.h"
+#include "recording/format.h"
 #include "recording/join.h"
 #include "unit/recording_truth.h"
 
@@ -206,6 +208,54 @@ static void test_a_deep_stack_is_read(void **state)
 	directory_remove(dir);
 }
 
+/* The first block of this type is the last one of the file. */
+static void cut_behind(int dir, const char *name, uint16_t type)
+{
+	int fd = openat(dir, name, O_RDWR);
+	struct blocks s;
+	struct block b;
+	off_t end = 0;
+
+	assert_int_equal(blocks_init(&s, fd), 0);
+	while (!end && blocks_next(&s, &b) > 0)
+		end = b.type == type ? (off_t)s.at : 0;
+	blocks_free(&s);
+	assert_true(end > 0);
+	assert_int_equal(ftruncate(fd, end), 0);
+	close(fd);
+}
+
+/* A recorder that dies while it appends: what no block has is in the tail, all of it once. */
+static void test_blocks_that_were_cut_off_count_once(void **state)
+{
+	static const uint16_t last[] = { BLOCK_HEAD, BLOCK_CODE, BLOCK_EVENTS, BLOCK_CHUNK };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof last / sizeof last[0]; i++) {
+		struct made_stacks m;
+		struct run *r;
+		int fd;
+		char *dir = directory(&fd);
+		uint32_t leaf;
+
+		made_stacks_open(&m, fd, "a");
+		leaf = made_program(&m, "/bin/a");
+		made_samples(&m, 0, "a", (struct event_item){ 7, leaf, 30 });
+		made_write(&m);
+		assert_int_equal(writer_seal(m.w, NULL), 0);
+		made_stacks_abandon(&m);
+		cut_behind(fd, "node-a.sonde", last[i]);
+		assert_int_equal(run_open(&r, dir, NULL), 0);
+		assert_int_equal(r->ndamages, 0);
+		assert_int_equal(r->nsample_sets, 1);
+		assert_int_equal(r->nstacks, 3);
+		assert_int_equal(weight_of(r, 2), 30);
+		run_close(r);
+		close(fd);
+		directory_remove(dir);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -213,6 +263,7 @@ int main(void)
 		cmocka_unit_test(test_symbols_that_are_found_later_count),
 		cmocka_unit_test(test_what_cannot_be_is_counted),
 		cmocka_unit_test(test_a_deep_stack_is_read),
+		cmocka_unit_test(test_blocks_that_were_cut_off_count_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
