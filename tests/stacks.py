@@ -109,6 +109,55 @@ def records(data):
         yield kind, found
 
 
+SIGNED = (7, 8, 9)
+COLUMNS = {bit: i for i, bit in enumerate((0, 1, 2, 3, 4, 7, 8, 9, 11, 12, 13, 24))}
+
+
+def code_records(scan):
+    """Of a block CODE, whose generation was read."""
+    texts, packed = Scan(scan.section()), Scan(scan.section())
+    sizes = [packed.varint() for _ in range(57)]
+    columns = [Scan(packed.take(size)) for size in sizes]
+    known, last = [], collections.defaultdict(int)
+
+    def wrapped(v):
+        v &= 2**64 - 1
+        return v - 2**64 if v >> 63 else v
+
+    def text(column):
+        number = column.varint()
+        if not number:
+            known.append(texts.text())
+        return known[number - 1]
+
+    def listed(kind, f):
+        out, task, node, weight = [], *columns[1 + (kind - MODULE) * 14 + 11:][:3]
+        for i in range(f["count"]):
+            base = f["id"] + i if kind == STACKS else last[kind, "task"]
+            last[kind, "task"] = wrapped(base - task.zigzag())
+            last[kind, "node"] = wrapped(last[kind, "node"] + node.zigzag())
+            out.append((last[kind, "task"], last[kind, "node"], weight.varint()))
+        return out
+
+    while columns[0].more():
+        kind, mask = columns[0].varint(), columns[0].varint()
+        f = collections.defaultdict(int, name=b"", text=b"", domain=b"")
+        for bit, column in COLUMNS.items():
+            place = 1 + (kind - MODULE) * 14 + column
+            if not mask >> bit & 1:
+                continue
+            if bit == 24:
+                f["items"] = listed(kind, f)
+            elif bit > 11:
+                f[FIELDS[bit][0]] = text(columns[place])
+            else:
+                near = (FRAME, f["parent"] % 256) if (kind, bit) == (FRAME, 9) else place - ((kind, bit) == (SAMPLES, 8))
+                base = f["id"] if (kind, bit) == (FRAME, 11) else last[near] + (bit == 1)
+                last[near] = wrapped(base + columns[place].zigzag())
+                f[FIELDS[bit][0]] = last[near] if bit in SIGNED else last[near] & 2**64 - 1
+        yield kind, f
+
+
 def blocks(data):
     at = 0
     while at < len(data):
@@ -126,11 +175,11 @@ class Stacks:
         for path in glob.glob(directory + "/node-*.sonde"):
             data = open(path, "rb").read()
             for kind, payload in blocks(data):
-                if kind != 2:
+                if kind not in (2, 7):
                     continue
                 scan = Scan(payload)
                 scan.varint()
-                for what, f in records(scan.section()):
+                for what, f in records(scan.section()) if kind == 2 else code_records(scan):
                     self.take(what, f)
 
     def take(self, kind, f):

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording/file.h"
 
+#include "recording/codeblock.h"
 #include "recording/format.h"
 #include "recording/seal.h"
 #include "recording/tail.h"
@@ -70,6 +71,8 @@ int file_events(const struct block *b, struct expander *x, uint64_t *generation,
 	struct scan in = { .at = b->payload, .end = b->payload + b->length };
 	size_t max = EVENTS_LEAST + (size_t)b->length * EVENTS_RATIO;
 
+	if (b->type == BLOCK_CODE)
+		return codeblock_get(b, x, generation, max, records);
 	*generation = scan_varint(&in);
 	return section_get(&in, x, max, records);
 }
@@ -90,7 +93,7 @@ static int events_take(struct reading *g, const struct block *b)
 		}
 	}
 	if (!rc)
-		generation_found(g, generation, SEAL_EVENTS);
+		generation_found(g, generation, b->type == BLOCK_CODE ? SEAL_CODE : SEAL_EVENTS);
 	return rc;
 }
 
@@ -113,6 +116,7 @@ static int content_take(struct reading *g, const struct block *b, bool in_memory
 	case BLOCK_HEAD:
 		return head_take(g, b);
 	case BLOCK_EVENTS:
+	case BLOCK_CODE:
 		return events_take(g, b);
 	case BLOCK_CHUNK:
 		return chunk_take(g, b, in_memory);
@@ -220,7 +224,9 @@ static int slot_seal(struct reading *g, struct sealer *sealer, int i)
 {
 	const struct tail_slot *s = &g->tail.slot[i];
 	struct image image = { s->data, s->len, 1, s->generation };
-	unsigned which = (SEAL_EVENTS | SEAL_CHUNK) & ~g->sealed_already[i];
+	/* The block of code lies before that of events, which may have it itself. */
+	unsigned code = g->sealed_already[i] & SEAL_EVENTS ? 0 : SEAL_CODE;
+	unsigned which = (code | SEAL_EVENTS | SEAL_CHUNK) & ~g->sealed_already[i];
 	/* A block that is cut off has this generation, or the rows of the one before it. */
 	bool follows =
 		s->generation == g->generation + 1 && (!g->cut || g->chunked == g->generation);

@@ -40,6 +40,7 @@ enum block_type {
 	BLOCK_END,      /* last: the recording was closed */
 	BLOCK_TAIL,     /* first of a .tail file */
 	BLOCK_SPANS,    /* spans of one track */
+	BLOCK_CODE,     /* what the events of one generation say of code, in columns */
 	BLOCK_TYPE_NUMBER_OF
 };
 

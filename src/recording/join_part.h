@@ -56,6 +56,7 @@ struct join_sampled {
 	uint64_t offset;
 	const uint8_t *memory; /* else the payload, sealed from the tail */
 	uint32_t length, file;
+	uint16_t type;
 	bool damaged;
 };
 

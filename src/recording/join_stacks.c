@@ -356,7 +356,7 @@ int join_sampled_block(struct join *j, const struct block *b, bool in_memory)
 {
 	struct join_sampled *moved;
 
-	bool sampled = j->block_samples > 0 && b->type == BLOCK_EVENTS;
+	bool sampled = j->block_samples > 0 && (b->type == BLOCK_EVENTS || b->type == BLOCK_CODE);
 
 	j->block_samples = 0;
 	if (!sampled)
@@ -366,8 +366,9 @@ int join_sampled_block(struct join *j, const struct block *b, bool in_memory)
 		return -ENOMEM;
 	j->sampled = moved;
 	j->sampled[j->nsampled++] =
-		(struct join_sampled){ b->offset, in_memory ? b->payload : NULL, b->length,
-				       (uint32_t)(j->file - j->files), false };
+		(struct join_sampled){ b->offset, in_memory ? b->payload : NULL,
+				       b->length, (uint32_t)(j->file - j->files),
+				       b->type,   false };
 	j->file->samples = true;
 	return 0;
 }
@@ -384,7 +385,7 @@ int join_rewind_samples(struct run *r)
 /* Expand the records of a block. 0, -EBADMSG when it is no longer what it was, or -ENOMEM. */
 static int sampled_load(struct join *j, const struct join_sampled *s)
 {
-	struct block b = { .type = BLOCK_EVENTS, .payload = s->memory, .length = s->length };
+	struct block b = { .type = s->type, .payload = s->memory, .length = s->length };
 	uint64_t generation;
 	int rc = s->memory ? 1 : join_file_open(j, s->file);
 
@@ -392,7 +393,7 @@ static int sampled_load(struct join *j, const struct join_sampled *s)
 		rc = blocks_at(&j->blocks, s->offset, &b);
 	if (rc <= 0)
 		return rc == -ENOMEM ? rc : -EBADMSG;
-	if (b.type != BLOCK_EVENTS)
+	if (b.type != s->type)
 		return -EBADMSG;
 	rc = file_events(&b, &j->chunk.expander, &generation, &j->sampled_records);
 	if (!rc)

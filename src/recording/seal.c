@@ -280,7 +280,8 @@ int sealer_init(struct sealer *s, uint32_t image_max, uint32_t columns_max, uint
 	    rows_init(&s->rows, columns_max) ||
 	    streams_init(&s->drafting.streams, streams_max, 2 * (size_t)columns_max) ||
 	    reserve_bytes(&s->events, image_max) || reserve_bytes(&s->footer, footer_max) ||
-	    reserve_bytes(&s->body, body_max) || compressor_init(&s->compressor)) {
+	    reserve_bytes(&s->body, body_max) || codeblock_init(&s->code, image_max) ||
+	    compressor_init(&s->compressor)) {
 		sealer_free(s);
 		return -ENOMEM;
 	}
@@ -298,6 +299,7 @@ void sealer_free(struct sealer *s)
 	reserve_bytes_free(&s->events);
 	reserve_bytes_free(&s->footer);
 	reserve_bytes_free(&s->body);
+	codeblock_free(&s->code);
 	compressor_free(&s->compressor);
 	*s = (struct sealer){ 0 };
 }
@@ -309,6 +311,7 @@ void sealer_let_go(struct sealer *s)
 	reserve_let_go(s->events.data, s->events.len);
 	reserve_let_go(s->footer.data, s->footer.len);
 	reserve_let_go(s->body.data, s->body.len);
+	codeblock_let_go(&s->code);
 }
 
 static bool columns_add(struct sealer *s, uint32_t from)
@@ -331,10 +334,20 @@ static void series_close(struct sealer *s, uint32_t id, uint32_t count)
 	rows_close(&s->rows, id, count);
 }
 
-/* Follow what a commit's records say of open series; keep the records for the EVENTS block. */
+/* For the CODE block, or with those before it that nobody here knows for the EVENTS block. */
+static void record_keep(struct sealer *s, const uint8_t *from, const struct record *r,
+			const uint8_t *behind)
+{
+	size_t n = (size_t)(behind - r->start);
+
+	bytes_put(&s->events, from, (size_t)(r->start - from));
+	bytes_put(codeblock_takes(r->start, n) ? &s->code.records : &s->events, r->start, n);
+}
+
+/* Follow what a commit's records say of open series; keep the records for the blocks. */
 static int records_walk(struct sealer *s, struct scan *in)
 {
-	const uint8_t *from = in->at, *behind = from;
+	const uint8_t *behind = in->at;
 	struct record r;
 	int rc;
 
@@ -342,6 +355,7 @@ static int records_walk(struct sealer *s, struct scan *in)
 		const struct event *e = &r.event;
 		uint32_t n = s->rows.n;
 
+		record_keep(s, behind, &r, in->at);
 		behind = in->at;
 		s->declares |= e->kind == EVENT_CATALOGUE;
 		if (e->kind == EVENT_SERIES_END)
@@ -350,8 +364,6 @@ static int records_walk(struct sealer *s, struct scan *in)
 		    (!rows_open(&s->rows, e->id, e->count, e->mask, 0) || !columns_add(s, n)))
 			return -EBADMSG;
 	}
-	if (rc == 0)
-		bytes_put(&s->events, from, (size_t)(behind - from));
 	return rc;
 }
 
@@ -530,6 +542,15 @@ static void events_put(struct sealer *s, const struct image *image, uint32_t seq
 	block_finish(out, start);
 }
 
+static void code_put(struct sealer *s, const struct image *image, uint32_t sequence,
+		     struct bytes *out)
+{
+	size_t start = block_start(out, BLOCK_CODE, sequence);
+
+	codeblock_put(out, &s->compressor, &s->code, image->generation);
+	block_finish(out, start);
+}
+
 int seal(struct sealer *s, const struct image *image, unsigned which, uint32_t *sequence,
 	 struct bytes *out)
 {
@@ -537,10 +558,13 @@ int seal(struct sealer *s, const struct image *image, unsigned which, uint32_t *
 	int rc;
 
 	bytes_reset(&s->events);
+	bytes_reset(&s->code.records);
 	s->declares = false;
 	rc = image_walk(s, image);
 	if (rc)
 		return rc;
+	if (which & SEAL_CODE && s->code.records.len)
+		code_put(s, image, next++, out);
 	if (which & SEAL_EVENTS && s->events.len)
 		events_put(s, image, next++, out);
 	if (which & SEAL_CHUNK && s->nrows)

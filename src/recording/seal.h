@@ -11,6 +11,7 @@
 
 #include "recording/block.h"
 #include "recording/chunk.h"
+#include "recording/codeblock.h"
 #include "recording/rows.h"
 #include "recording/varint.h"
 
@@ -170,6 +171,7 @@ struct sealer {
 	struct body *bodies; /* in order of series, then of size; behind them room to sort */
 	uint32_t values_max, columns_max;
 	struct bytes events, footer, body;
+	struct codeblock code;
 	bool declares; /* events are mostly the texts of metrics */
 	struct compressor compressor;
 };
@@ -181,7 +183,7 @@ void sealer_free(struct sealer *s);
 /* Give back the memory that the last sealing used; the next takes it again. */
 void sealer_let_go(struct sealer *s);
 
-enum { SEAL_EVENTS = 1, SEAL_CHUNK = 2 };
+enum { SEAL_EVENTS = 1, SEAL_CHUNK = 2, SEAL_CODE = 4 };
 
 struct image {
 	const uint8_t *data;
@@ -189,8 +191,8 @@ struct image {
 	uint32_t node, generation;
 };
 
-/* Append the image's EVENTS and CHUNK blocks (those of `which` that hold anything), numbered from
- * *sequence on. 0, -EBADMSG when the image is malformed, -ENOBUFS when out is too small. */
+/* Append the image's CODE, EVENTS and CHUNK blocks (those of `which` that hold anything), numbered
+ * from *sequence on. 0, -EBADMSG when the image is malformed, -ENOBUFS when out is too small. */
 int seal(struct sealer *s, const struct image *image, unsigned which, uint32_t *sequence,
 	 struct bytes *out);
 

@@ -200,7 +200,7 @@ static int seal_in_turn(struct writer *w, const struct image *image, uint32_t *s
 	if (let_go)
 		code_let_go();
 	bytes_reset(&w->out);
-	rc = seal(&w->sealer, image, SEAL_EVENTS | SEAL_CHUNK, sequence, &w->out);
+	rc = seal(&w->sealer, image, SEAL_CODE | SEAL_EVENTS | SEAL_CHUNK, sequence, &w->out);
 	w->full = !rc && !has_room(w);
 	if (w->full)
 		rc = -EFBIG;

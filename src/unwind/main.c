@@ -46,6 +46,7 @@ enum {
 	FETCHED_PER_MS = 8192, /* bytes: a ring has room for three times what may come until then */
 	MAP_HEADER = 64,       /* bytes of an MMAP2 record before its path */
 	MEMORY_MAX = 1 << 30,
+	FILES_MAX = 8 << 20, /* bytes of files, its own code included, before pages are let go */
 	LEARN_AGAIN_S = 1,   /* what a process has where, if a stack leads elsewhere, */
 	LEARN_ALWAYS_S = 10, /* and if no record tells of it */
 };
@@ -294,11 +295,12 @@ static bool map_rings(struct unwinder *u)
 	return true;
 }
 
-static void weigh(struct stacks_page *p)
+static void weigh(struct unwinder *u)
 {
+	struct stacks_page *p = u->page;
 	char text[128];
 	const char *at = text;
-	int64_t size, resident;
+	int64_t page = sysconf(_SC_PAGESIZE), size, resident, files;
 	ssize_t n;
 	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 
@@ -308,8 +310,13 @@ static void weigh(struct stacks_page *p)
 	n = read(fd, text, sizeof text - 1);
 	close(fd);
 	text[n > 0 ? n : 0] = '\0';
-	if (number_i64(&at, &size) && number_i64(&at, &resident))
-		atomic_store(&p->resident_bytes, resident * sysconf(_SC_PAGESIZE));
+	if (!number_i64(&at, &size) || !number_i64(&at, &resident) || !number_i64(&at, &files))
+		return;
+	atomic_store(&p->resident_bytes, resident * page);
+	if (files * page > FILES_MAX) {
+		modules_let_go(&u->modules);
+		names_let_go(u->names);
+	}
 }
 
 static void drain(struct unwinder *u, bool all)
@@ -375,7 +382,7 @@ static void answer(struct unwinder *u, uint32_t question, bool last)
 		u->held = 0;
 		atomic_store(&u->page->left, !profile_tell(u->profile));
 	}
-	weigh(u->page);
+	weigh(u);
 	atomic_store_explicit(&u->page->answered, question, memory_order_release);
 }
 

@@ -329,6 +329,29 @@ uint32_t modules_find(struct modules *m, const struct module_seen *seen)
 	return m->n++;
 }
 
+/* libelf maps a file to be read only (ELF_C_READ_MMAP), from its first page on; where it cannot, it
+ * has read it into memory of its own. */
+void mapped_let_go(Elf *elf)
+{
+	size_t n = 0;
+	char *map = elf ? elf_rawfile(elf, &n) : NULL;
+
+	if (map && (uintptr_t)map % (uintptr_t)sysconf(_SC_PAGESIZE) == 0)
+		madvise(map, n, MADV_DONTNEED);
+}
+
+void modules_let_go(const struct modules *m)
+{
+	for (uint32_t i = MODULE_FIRST; i < m->n; i++) {
+		const struct module *x = &m->row[i];
+
+		if (x->image && !x->of_heap)
+			madvise(x->image, x->size, MADV_DONTNEED);
+		if (x->usable && !x->of_heap)
+			mapped_let_go(x->elf);
+	}
+}
+
 bool module_address(const struct module *m, uint64_t offset, uint64_t *address)
 {
 	for (uint32_t i = 0; i < m->nsegments; i++) {

@@ -71,6 +71,10 @@ uint32_t modules_find(struct modules *m, const struct module_seen *seen);
 /* A line of /proc/PID/maps: all of it but pid and now_ns; path is the rest of the line. rights: 4
  * letters. False: it is none. */
 bool module_seen_parse(struct module_seen *seen, char rights[5], const char *line);
+/* Pages of what finds callers are not this process's any more until they are read again. */
+void modules_let_go(const struct modules *m);
+/* The same of a file that libelf has opened by a descriptor. */
+void mapped_let_go(Elf *elf);
 /* The address in the file's own terms of what is at this offset of it. False: in no segment. */
 bool module_address(const struct module *m, uint64_t offset, uint64_t *address);
 

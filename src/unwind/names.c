@@ -8,6 +8,7 @@
 #include "unwind/work.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,6 +52,9 @@ struct names {
 	struct named *first, *last;
 	int64_t earned_ns, spent_ns; /* for lines that cost much; */
 	int64_t dearer_ns;           /* with so much, the next can be opened */
+	uint64_t used[MODULES_MAX], turn;
+	int64_t lines_bytes; /* of all symbols */
+	bool let_go;         /* pages of files are to be given back */
 };
 
 /* Rust's older names end in a hash, and have words in the place of signs. */
@@ -106,6 +110,41 @@ char *name_demangle(const char *symbol)
 	return plain;
 }
 
+/* The lines of the file that was used the longest ago, of those that have any. */
+static void forget_oldest(struct names *n)
+{
+	uint32_t oldest = MODULES_MAX;
+
+	for (uint32_t i = 0; i < MODULES_MAX; i++)
+		if (n->symbols[i] && symbols_lines_bytes(n->symbols[i]) &&
+		    (oldest == MODULES_MAX || n->used[i] < n->used[oldest]))
+			oldest = i;
+	if (oldest == MODULES_MAX) {
+		n->lines_bytes = 0;
+		return;
+	}
+	n->lines_bytes -= symbols_lines_bytes(n->symbols[oldest]);
+	symbols_forget_lines(n->symbols[oldest]);
+}
+
+static void name(struct names *n, const struct question *q, struct named *x)
+{
+	struct symbols *s = n->symbols[q->module];
+	int64_t had = symbols_lines_bytes(s);
+	bool forgot = false;
+
+	symbols_name(s, q->address, x);
+	n->used[q->module] = ++n->turn;
+	n->lines_bytes += symbols_lines_bytes(s) - had;
+	forgot = symbols_lines_bytes(s) < had;
+	while (n->lines_bytes > SYMBOLS_LINES_MAX) {
+		forget_oldest(n);
+		forgot = true;
+	}
+	if (forgot)
+		malloc_trim(0);
+}
+
 static struct named *look_up(struct names *n, const struct question *q)
 {
 	struct named *x = calloc(1, sizeof *x);
@@ -116,10 +155,13 @@ static struct named *look_up(struct names *n, const struct question *q)
 		return NULL;
 	x->frame = q->frame;
 	work_on(m);
-	if (!*s)
+	if (!*s) {
 		*s = symbols_open(m, m->names_elf);
+		if (*s)
+			symbols_let_go(*s); /* all symbols were read */
+	}
 	if (*s)
-		symbols_name(*s, q->address, x);
+		name(n, q, x);
 	work_on(NULL);
 	return x;
 }
@@ -167,6 +209,15 @@ static void open_lines(struct names *n)
 	n->dearer_ns = next_cost_ns(n);
 }
 
+/* With the lock. */
+static void let_go(struct names *n)
+{
+	for (uint32_t i = 0; i < MODULES_MAX; i++)
+		if (n->symbols[i])
+			symbols_let_go(n->symbols[i]);
+	n->let_go = false;
+}
+
 static void *answer_all(void *context)
 {
 	struct names *n = context;
@@ -182,6 +233,8 @@ static void *answer_all(void *context)
 				open_lines(n);
 				continue;
 			}
+			if (n->let_go)
+				let_go(n);
 			pthread_cond_broadcast(&n->found);
 			pthread_cond_wait(&n->asked, &n->lock);
 		}
@@ -242,6 +295,14 @@ void names_earn(struct names *n, int64_t cpu_ns)
 	n->earned_ns += cpu_ns / EARNED_SHARE;
 	if (n->earned_ns >= n->dearer_ns)
 		pthread_cond_signal(&n->asked);
+	pthread_mutex_unlock(&n->lock);
+}
+
+void names_let_go(struct names *n)
+{
+	pthread_mutex_lock(&n->lock);
+	n->let_go = true;
+	pthread_cond_signal(&n->asked);
 	pthread_mutex_unlock(&n->lock);
 }
 

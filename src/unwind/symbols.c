@@ -2,6 +2,8 @@
 #include "unwind/symbols.h"
 
 #include "source/program/stacks_page.h"
+#include "unwind/debugfile.h"
+#include "unwind/lines.h"
 #include "unwind/scopes.h"
 
 #include <dwarf.h>
@@ -19,8 +21,6 @@ enum {
 	SYMBOLS_MAX = 2 << 20,
 	UNITS_MAX = 1 << 20,
 	TABLES_MAX = 4,
-	/* Line tables stay in memory as long as the handle: then it is opened again. */
-	UNITS_AT_ONCE = 64,
 	INFLATED_BYTE_NS = 12, /* measured: to inflate it, and the page that it lies in */
 };
 
@@ -39,8 +39,9 @@ struct unit_range {
 struct symbols {
 	const struct module *module;
 	Elf *elf; /* the module's */
-	Elf *debug_elf, *mini_elf;
-	int debug_fd, mini_fd;
+	struct debugfile debug;
+	Elf *mini_elf;
+	int mini_fd;
 	Dwarf *dwarf;
 	struct {
 		Elf *elf;
@@ -49,9 +50,9 @@ struct symbols {
 	uint32_t ntables, nsymbols, cap;
 	struct symbol *symbol;
 	struct unit_range *unit; /* by low */
-	uint32_t nunits, units_cap, used;
+	uint32_t nunits, units_cap;
 	bool units_read;
-	Dwarf_Off last_unit;
+	struct lines lines;
 	struct scopes scopes;
 	int64_t lines_cost_ns;
 };
@@ -174,110 +175,6 @@ static const char *symbol_at(const struct symbols *s, uint64_t address)
 	return NULL;
 }
 
-/* ---- files of debug information ---- */
-
-static Elf *elf_of(int fd)
-{
-	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-
-	if (elf && elf_kind(elf) == ELF_K_ELF)
-		return elf;
-	elf_end(elf);
-	return NULL;
-}
-
-static int open_regular(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat st;
-
-	if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode))) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
-static bool has_build_id(Elf *elf, const char *build_id)
-{
-	const void *bytes;
-	ssize_t n = dwelf_elf_gnu_build_id(elf, &bytes);
-
-	if (n <= 0 || (size_t)n * 2 != strlen(build_id))
-		return false;
-	for (ssize_t i = 0; i < n; i++) {
-		char byte[3];
-
-		snprintf(byte, sizeof byte, "%02x", ((const uint8_t *)bytes)[i]);
-		if (memcmp(byte, build_id + 2 * i, 2) != 0)
-			return false;
-	}
-	return true;
-}
-
-/* That of zlib, which .gnu_debuglink has. */
-static bool checksum_is(int fd, uint32_t wanted)
-{
-	uint32_t table[256], crc = UINT32_MAX;
-	uint8_t buf[65536];
-	ssize_t n;
-
-	for (uint32_t i = 0; i < 256; i++) {
-		table[i] = i;
-		for (int bit = 0; bit < 8; bit++)
-			table[i] = table[i] >> 1 ^ (table[i] & 1 ? 0xedb88320U : 0);
-	}
-	while ((n = read(fd, buf, sizeof buf)) > 0)
-		for (ssize_t i = 0; i < n; i++)
-			crc = crc >> 8 ^ table[(crc ^ buf[i]) & 0xff];
-	return n == 0 && ~crc == wanted;
-}
-
-/* wanted: the checksum of .gnu_debuglink; NULL: its build-id tells. */
-static bool try_debug(struct symbols *s, const char *path, const uint32_t *wanted)
-{
-	int fd = open_regular(path);
-	Elf *elf = fd >= 0 && (!wanted || checksum_is(fd, *wanted)) ? elf_of(fd) : NULL;
-
-	if (elf && (wanted || has_build_id(elf, s->module->build_id))) {
-		s->debug_elf = elf;
-		s->debug_fd = fd;
-		return true;
-	}
-	elf_end(elf);
-	if (fd >= 0)
-		close(fd);
-	return false;
-}
-
-static void find_debug(struct symbols *s)
-{
-	const char *id = s->module->build_id, *name = s->module->path, *slash;
-	char path[PATH_MAX];
-	GElf_Word crc;
-	const char *link;
-	int directory;
-
-	if (strlen(id) > 4) {
-		snprintf(path, sizeof path, "/usr/lib/debug/.build-id/%.2s/%s.debug", id, id + 2);
-		if (try_debug(s, path, NULL))
-			return;
-	}
-	link = dwelf_elf_gnu_debuglink(s->elf, &crc);
-	slash = name ? strrchr(name, '/') : NULL;
-	if (!link || !slash || strchr(link, '/'))
-		return;
-	directory = (int)(slash - name);
-	snprintf(path, sizeof path, "%.*s/%s", directory, name, link);
-	if (strcmp(path, name) != 0 && try_debug(s, path, &crc))
-		return;
-	snprintf(path, sizeof path, "%.*s/.debug/%s", directory, name, link);
-	if (try_debug(s, path, &crc))
-		return;
-	snprintf(path, sizeof path, "/usr/lib/debug%.*s/%s", directory, name, link);
-	try_debug(s, path, &crc);
-}
-
 /* Symbols that some distributions leave in a stripped file, compressed. */
 static void find_mini(struct symbols *s)
 {
@@ -349,46 +246,32 @@ static void read_units(struct symbols *s)
 		qsort(s->unit, s->nunits, sizeof *s->unit, by_low);
 }
 
+/* Which file has debug information, if any has. */
+static Elf *debug_of(const struct symbols *s)
+{
+	return s->debug.elf ? s->debug.elf : s->elf;
+}
+
 static void dwarf_open(struct symbols *s)
 {
-	s->dwarf = dwarf_begin_elf(s->debug_elf ? s->debug_elf : s->elf, DWARF_C_READ, NULL);
-	s->used = 0;
-	s->last_unit = 0;
+	s->dwarf = dwarf_begin_elf(debug_of(s), DWARF_C_READ, NULL);
 }
 
-static bool has_debug_info(Elf *elf)
+void symbols_forget_lines(struct symbols *s)
 {
-	Elf_Scn *scn = NULL;
-	size_t names;
-
-	if (elf_getshdrstrndx(elf, &names))
-		return false;
-	while ((scn = elf_nextscn(elf, scn))) {
-		GElf_Shdr sh;
-		const char *name =
-			gelf_getshdr(scn, &sh) ? elf_strptr(elf, names, sh.sh_name) : NULL;
-
-		if (name && (!strcmp(name, ".debug_info") || !strcmp(name, ".zdebug_info")) &&
-		    sh.sh_type != SHT_NOBITS)
-			return true;
-	}
-	return false;
+	lines_free(&s->lines);
 }
 
-static int64_t inflated_bytes(Elf *elf)
+int64_t symbols_lines_bytes(const struct symbols *s)
 {
-	Elf_Scn *scn = NULL;
-	int64_t n = 0;
+	return s->lines.bytes;
+}
 
-	while (elf && (scn = elf_nextscn(elf, scn))) {
-		GElf_Shdr sh;
-		GElf_Chdr ch;
-
-		if (gelf_getshdr(scn, &sh) && sh.sh_flags & SHF_COMPRESSED &&
-		    gelf_getchdr(scn, &ch))
-			n += ch.ch_size < INT32_MAX ? (int64_t)ch.ch_size : INT32_MAX;
-	}
-	return n;
+void symbols_let_go(const struct symbols *s)
+{
+	mapped_let_go(s->debug.elf);
+	if (!s->module->of_heap)
+		mapped_let_go(s->elf);
 }
 
 int64_t symbols_lines_cost_ns(const struct symbols *s)
@@ -410,20 +293,20 @@ struct symbols *symbols_open(const struct module *m, Elf *elf)
 	if (!s)
 		return NULL;
 	s->module = m;
-	s->debug_fd = s->mini_fd = -1;
+	s->debug.fd = s->mini_fd = -1;
 	if (!m->usable)
 		return s;
 	s->elf = elf;
-	if (!has_debug_info(s->elf))
-		find_debug(s);
+	if (!debugfile_has_info(s->elf))
+		debugfile_find(&s->debug, m, s->elf);
 	add_tables(s, s->elf);
-	add_tables(s, s->debug_elf);
-	if (!s->debug_elf)
+	add_tables(s, s->debug.elf);
+	if (!s->debug.elf)
 		find_mini(s);
 	add_tables(s, s->mini_elf);
 	if (s->nsymbols)
 		qsort(s->symbol, s->nsymbols, sizeof *s->symbol, by_address);
-	s->lines_cost_ns = inflated_bytes(s->debug_elf) * INFLATED_BYTE_NS;
+	s->lines_cost_ns = debugfile_inflated_bytes(s->debug.elf) * INFLATED_BYTE_NS;
 	if (!s->lines_cost_ns)
 		dwarf_open(s);
 	return s;
@@ -435,14 +318,13 @@ void symbols_close(struct symbols *s)
 		return;
 	dwarf_end(s->dwarf);
 	elf_end(s->mini_elf);
-	elf_end(s->debug_elf);
-	if (s->debug_fd >= 0)
-		close(s->debug_fd);
+	debugfile_close(&s->debug);
 	if (s->mini_fd >= 0)
 		close(s->mini_fd);
 	free(s->symbol);
 	free(s->unit);
 	scopes_free(&s->scopes);
+	lines_free(&s->lines);
 	free(s);
 }
 
@@ -479,13 +361,6 @@ static bool unit_at(struct symbols *s, uint64_t address, Dwarf_Die *die)
 		at = dwarf_dieoffset(die);
 	else if (!unit_in_table(s, address, &at))
 		return false;
-	if (at != s->last_unit && s->used++ == UNITS_AT_ONCE) {
-		dwarf_end(s->dwarf);
-		dwarf_open(s);
-		if (!s->dwarf)
-			return false;
-	}
-	s->last_unit = at;
 	return dwarf_offdie(s->dwarf, at, die) != NULL;
 }
 
@@ -519,41 +394,26 @@ static uint32_t number_of(Dwarf_Die *die, unsigned name)
 }
 
 /* Where the call of an inlined function is. */
-static void call_of(Dwarf_Die *unit, Dwarf_Die *die, struct name *level)
+static void call_of(struct symbols *s, Dwarf_Off unit, Dwarf_Die *die, struct name *level)
 {
-	uint32_t file = number_of(die, DW_AT_call_file);
-	Dwarf_Files *files;
-	size_t n;
-
 	level->line = number_of(die, DW_AT_call_line);
-	if (!dwarf_getsrcfiles(unit, &files, &n) && file < n)
-		level->file = copy(dwarf_filesrc(files, file, NULL, NULL));
-}
-
-static void line_of(Dwarf_Die *unit, uint64_t address, struct name *level)
-{
-	Dwarf_Line *line = dwarf_getsrc_die(unit, address);
-	int number;
-
-	if (!line)
-		return;
-	if (!dwarf_lineno(line, &number) && number > 0)
-		level->line = (uint32_t)number;
-	level->file = copy(dwarf_linesrc(line, NULL, NULL));
+	level->file =
+		copy(lines_file(&s->lines, debug_of(s), unit, number_of(die, DW_AT_call_file)));
 }
 
 static void read_debug(struct symbols *s, Dwarf_Die *unit, uint64_t address, struct named *x)
 {
 	Dwarf_Die scope[CHAIN_MAX];
 	unsigned n = scopes_at(&s->scopes, s->dwarf, unit, address, scope, CHAIN_MAX);
+	Dwarf_Off at = dwarf_dieoffset(unit);
 
-	line_of(unit, address, &x->level[0]);
+	x->level[0].file = copy(lines_at(&s->lines, debug_of(s), at, address, &x->level[0].line));
 	while (x->n < n) {
 		Dwarf_Die *die = &scope[x->n];
 
 		x->level[x->n++].function = name_of(die);
 		if (x->n < n)
-			call_of(unit, die, &x->level[x->n]);
+			call_of(s, at, die, &x->level[x->n]);
 	}
 }
 

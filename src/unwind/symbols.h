@@ -20,6 +20,12 @@ void symbols_close(struct symbols *s);
 /* CPU time that lines and inlined calls would cost, about; 0: what there is, is there. */
 int64_t symbols_lines_cost_ns(const struct symbols *s);
 void symbols_open_lines(struct symbols *s);
+/* Memory that lines take; they are read again when they are needed. */
+enum { SYMBOLS_LINES_MAX = 8 << 20 }; /* of all files together */
+int64_t symbols_lines_bytes(const struct symbols *s);
+void symbols_forget_lines(struct symbols *s);
+/* Pages of the files are not this process's until they are read again. */
+void symbols_let_go(const struct symbols *s);
 /* What the address is in: x->level and x->n. */
 void symbols_name(struct symbols *s, uint64_t address, struct named *x);
 

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include "made_stacks.h"
+#include "recording/file.h"
+#include "recording/format.h"
 #include "recording/join.h"
 #include "unit/recording_truth.h"
 
@@ -206,6 +208,105 @@ static void test_a_deep_stack_is_read(void **state)
 	directory_remove(dir);
 }
 
+/* The first block of this type is the last one of the file. */
+static void cut_behind(int dir, const char *name, uint16_t type)
+{
+	int fd = openat(dir, name, O_RDWR);
+	struct blocks s;
+	struct block b;
+	off_t end = 0;
+
+	assert_int_equal(blocks_init(&s, fd), 0);
+	while (!end && blocks_next(&s, &b) > 0)
+		end = b.type == type ? (off_t)s.at : 0;
+	blocks_free(&s);
+	assert_true(end > 0);
+	assert_int_equal(ftruncate(fd, end), 0);
+	close(fd);
+}
+
+/* Its blocks as a recorder before there was CODE wrote them, as far as EVENTS. */
+static void write_as_before(int dir, const char *name)
+{
+	int fd = openat(dir, name, O_RDWR);
+	struct expander x;
+	struct blocks s;
+	struct block b;
+	struct bytes out = { 0 }, records = { 0 }, all = { 0 };
+	uint64_t generation;
+	size_t head = 0, start;
+
+	assert_int_equal(expander_init(&x), 0);
+	assert_int_equal(blocks_init(&s, fd), 0);
+	while (blocks_next(&s, &b) > 0) {
+		head = head ? head : s.at;
+		if (b.type != BLOCK_CODE && b.type != BLOCK_EVENTS)
+			continue;
+		assert_int_equal(file_events(&b, &x, &generation, &records), 0);
+		bytes_put(&all, records.data, records.len);
+	}
+	start = block_start(&out, BLOCK_EVENTS, 1);
+	bytes_varint(&out, generation);
+	bytes_varint(&out, all.len);
+	bytes_varint(&out, all.len);
+	bytes_put(&out, all.data, all.len);
+	block_finish(&out, start);
+	assert_int_equal(pwrite(fd, out.data, out.len, (off_t)head), out.len);
+	assert_int_equal(ftruncate(fd, (off_t)(head + out.len)), 0);
+	blocks_free(&s);
+	expander_free(&x);
+	bytes_free(&out);
+	bytes_free(&records);
+	bytes_free(&all);
+	close(fd);
+}
+
+/* What is known of a recording whose recorder died while it appended: what no block has is in the
+ * tail, all of it once. last 0: as it was before there was CODE. */
+static void check_cut_behind(uint16_t last)
+{
+	struct made_stacks m;
+	struct run *r;
+	int fd;
+	char *dir = directory(&fd);
+	uint32_t leaf;
+
+	made_stacks_open(&m, fd, "a");
+	leaf = made_program(&m, "/bin/a");
+	made_samples(&m, 0, "a", (struct event_item){ 7, leaf, 30 });
+	made_write(&m);
+	assert_int_equal(writer_seal(m.w, NULL), 0);
+	made_stacks_abandon(&m);
+	if (last)
+		cut_behind(fd, "node-a.sonde", last);
+	else
+		write_as_before(fd, "node-a.sonde");
+	assert_int_equal(run_open(&r, dir, NULL), 0);
+	assert_int_equal(r->ndamages, 0);
+	assert_int_equal(r->nsample_sets, 1);
+	assert_int_equal(r->nstacks, 3);
+	assert_int_equal(weight_of(r, 2), 30);
+	assert_non_null(run_find_meta(r, 1, "stacks.period_ns"));
+	run_close(r);
+	close(fd);
+	directory_remove(dir);
+}
+
+static void test_blocks_that_were_cut_off_count_once(void **state)
+{
+	(void)state;
+	check_cut_behind(BLOCK_HEAD);
+	check_cut_behind(BLOCK_CODE);
+	check_cut_behind(BLOCK_EVENTS);
+	check_cut_behind(BLOCK_CHUNK);
+}
+
+static void test_events_that_have_the_code_themselves_count_once(void **state)
+{
+	(void)state;
+	check_cut_behind(0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -213,6 +314,8 @@ int main(void)
 		cmocka_unit_test(test_symbols_that_are_found_later_count),
 		cmocka_unit_test(test_what_cannot_be_is_counted),
 		cmocka_unit_test(test_a_deep_stack_is_read),
+		cmocka_unit_test(test_blocks_that_were_cut_off_count_once),
+		cmocka_unit_test(test_events_that_have_the_code_themselves_count_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwind/lines.h"
+
+#include "base/array.h"
+#include "base/bytes.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows after which the handle is closed: a new one costs as much as a few hundred. */
+enum { ROWS_AT_ONCE = 8000 };
+
+/* From an address of the unit on. */
+struct row {
+	uint32_t at;   /* from the unit's first one */
+	uint32_t line; /* 0: none */
+	uint32_t file;
+};
+
+struct lines_unit {
+	Dwarf_Off die;
+	uint64_t first;
+	struct row *row;
+	uint32_t n, nfiles;
+	uint32_t *file; /* where each is in texts, + 1; 0: it has no name */
+	struct bytes texts;
+};
+
+static void unit_free(struct lines_unit *u)
+{
+	free(u->row);
+	free(u->file);
+	bytes_free(&u->texts);
+}
+
+static void handle_close(struct lines *l)
+{
+	dwarf_end(l->dwarf);
+	l->dwarf = NULL;
+	l->rows = 0;
+}
+
+void lines_free(struct lines *l)
+{
+	handle_close(l);
+	for (uint32_t i = 0; i < l->n; i++)
+		unit_free(&l->unit[i]);
+	free(l->unit);
+	*l = (struct lines){ 0 };
+}
+
+/* ---- one unit ---- */
+
+static void files_read(struct lines_unit *u, Dwarf_Files *files, size_t n)
+{
+	uint8_t *exact;
+
+	u->file = n < UINT32_MAX ? calloc(n + 1, sizeof *u->file) : NULL;
+	for (size_t i = 0; u->file && i < n; i++) {
+		const char *name = dwarf_filesrc(files, i, NULL, NULL);
+		size_t at = u->texts.len;
+
+		if (!name || !*name || at >= UINT32_MAX)
+			continue;
+		bytes_put(&u->texts, name, strlen(name) + 1);
+		u->file[i] = u->texts.failed ? 0 : (uint32_t)at + 1;
+	}
+	u->nfiles = u->file ? (uint32_t)n : 0;
+	exact = u->texts.len ? realloc(u->texts.data, u->texts.len) : NULL;
+	if (exact) {
+		u->texts.data = exact;
+		u->texts.cap = u->texts.len;
+	}
+}
+
+/* What libdw says of a row, which is one that ends a sequence where it has no line. */
+static bool row_read(const struct lines_unit *u, Dwarf_Line *line, struct row *out)
+{
+	Dwarf_Files *files;
+	Dwarf_Addr at;
+	size_t file;
+	bool end;
+	int number;
+
+	*out = (struct row){ 0 };
+	if (!line || dwarf_lineaddr(line, &at) || at < u->first || at - u->first > UINT32_MAX)
+		return false;
+	out->at = (uint32_t)(at - u->first);
+	if (dwarf_lineendsequence(line, &end) || end)
+		return true;
+	if (!dwarf_lineno(line, &number) && number > 0)
+		out->line = (uint32_t)number;
+	if (!dwarf_line_file(line, &files, &file) && file < u->nfiles)
+		out->file = u->file[file];
+	return true;
+}
+
+/* Rows are in the order of their addresses. Of several at one address the last counts, and what
+ * says the same as the one before says nothing. */
+static void rows_read(struct lines_unit *u, Dwarf_Lines *lines, size_t n)
+{
+	struct row x, *moved;
+	uint32_t cap = 0;
+
+	if (!n || dwarf_lineaddr(dwarf_onesrcline(lines, 0), &u->first))
+		return;
+	for (size_t i = 0; i < n; i++) {
+		const struct row *before = u->n ? &u->row[u->n - 1] : NULL;
+
+		if (!row_read(u, dwarf_onesrcline(lines, i), &x))
+			continue;
+		if (before && before->at == x.at)
+			u->n--;
+		before = u->n ? &u->row[u->n - 1] : NULL;
+		if (before && before->line == x.line && before->file == x.file)
+			continue;
+		moved = array_room(u->row, u->n, &cap, sizeof *moved);
+		if (!moved)
+			return;
+		u->row = moved;
+		u->row[u->n++] = x;
+	}
+	moved = u->n ? reallocarray(u->row, u->n, sizeof *moved) : NULL;
+	u->row = moved ? moved : u->row;
+}
+
+static void unit_read(struct lines *l, struct lines_unit *u, Elf *elf)
+{
+	Dwarf_Files *files;
+	Dwarf_Lines *lines;
+	Dwarf_Die die;
+	size_t n;
+
+	if (!l->dwarf)
+		l->dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+	if (!l->dwarf || !dwarf_offdie(l->dwarf, u->die, &die))
+		return;
+	if (!dwarf_getsrcfiles(&die, &files, &n))
+		files_read(u, files, n);
+	if (!dwarf_getsrclines(&die, &lines, &n)) {
+		rows_read(u, lines, n);
+		l->rows += n;
+	}
+	if (l->rows > ROWS_AT_ONCE)
+		handle_close(l);
+}
+
+/* ---- all of them ---- */
+
+static const struct lines_unit *unit_of(struct lines *l, Elf *elf, Dwarf_Off die)
+{
+	struct lines_unit *u;
+
+	for (uint32_t i = l->n; i-- > 0;)
+		if (l->unit[i].die == die)
+			return &l->unit[i];
+	if (l->n == LINES_UNITS_MAX)
+		lines_free(l);
+	u = array_room(l->unit, l->n, &l->cap, sizeof *u);
+	if (!u)
+		return NULL;
+	l->unit = u;
+	u = &l->unit[l->n++];
+	*u = (struct lines_unit){ .die = die };
+	unit_read(l, u, elf);
+	l->bytes += (int64_t)(sizeof *u + u->n * sizeof *u->row + u->nfiles * sizeof *u->file +
+			      u->texts.cap);
+	return u;
+}
+
+static const char *text_of(const struct lines_unit *u, uint32_t file)
+{
+	return file ? (const char *)u->texts.data + file - 1 : NULL;
+}
+
+const char *lines_at(struct lines *l, Elf *elf, Dwarf_Off unit, uint64_t address, uint32_t *line)
+{
+	const struct lines_unit *u = unit_of(l, elf, unit);
+	uint32_t low = 0, high = u ? u->n : 0;
+
+	*line = 0;
+	if (!u || address < u->first)
+		return NULL;
+	while (low < high) {
+		uint32_t mid = (low + high) / 2;
+
+		if (u->row[mid].at <= address - u->first)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (!low)
+		return NULL;
+	*line = u->row[low - 1].line;
+	return text_of(u, u->row[low - 1].file);
+}
+
+const char *lines_file(struct lines *l, Elf *elf, Dwarf_Off unit, uint32_t number)
+{
+	const struct lines_unit *u = unit_of(l, elf, unit);
+
+	return u && number < u->nfiles ? text_of(u, u->file[number]) : NULL;
+}
