@@ -59,6 +59,7 @@ iterator.needs := libbpf
 unwind.needs   := libdw libelf
 # Names of C++ are made readable where its library can be linked.
 DEMANGLE := $(findstring /,$(shell $(CC) -print-file-name=libstdc++.so))
+files.private  := -pthread
 unwind.private := -pthread $(if $(DEMANGLE),-lstdc++)
 $(BUILD)/obj/unwind/%.o: CPPFLAGS += $(if $(DEMANGLE),-DUNWIND_DEMANGLE)
 # Its program for the kernel comes from clang, and is linked in as it is.

@@ -12,7 +12,8 @@ enum {
 	PROCESSES = 1 << 14,
 	SENT_LEFT = 2048,
 	LARGE = 1 << 20,
-	LARGE_MOST = 4096
+	LARGE_MOST = 4096,
+	OF_INODE = '\1', /* begins what is no path */
 };
 
 struct book {
@@ -101,6 +102,36 @@ struct book_fd *book_fd(struct book_process *p, int fd)
 	return &p->fd[n];
 }
 
+void book_fd_settle(struct book_fd *f)
+{
+	free(f->early);
+	f->early = NULL;
+	f->guessed = false;
+}
+
+void book_fd_set(struct book_fd *f, struct book_fd to)
+{
+	free(f->early);
+	*f = to;
+}
+
+void book_path_of_inode(uint64_t device, uint64_t inode, char out[4096])
+{
+	snprintf(out, 4096, "%c%llx:%llx", OF_INODE, (unsigned long long)device,
+		 (unsigned long long)inode);
+}
+
+bool book_inode_of_path(const char *path, uint64_t *device, uint64_t *inode)
+{
+	char *end;
+
+	if (*path != OF_INODE)
+		return false;
+	*device = strtoull(path + 1, &end, 16);
+	*inode = *end ? strtoull(end + 1, NULL, 16) : 0;
+	return true;
+}
+
 void book_fork(struct book *b, pid_t parent, pid_t child)
 {
 	struct book_process *from = book_find(b, parent), *p;
@@ -114,6 +145,8 @@ void book_fork(struct book *b, pid_t parent, pid_t child)
 	memcpy(p->cwd, from->cwd, sizeof p->cwd);
 	if (from->nfds && book_fd(p, (int)from->nfds - 1))
 		memcpy(p->fd, from->fd, from->nfds * sizeof *p->fd);
+	for (uint32_t i = 0; i < p->nfds; i++)
+		p->fd[i].early = NULL;
 }
 
 /* Those behind it move up. */
@@ -137,6 +170,8 @@ void book_end(struct book *b, struct book_process *p)
 			b->row[i].over = b->row[i].dirty = true;
 	leave_seat(b, (uint32_t)(seat_of(b, p->pid) - b->process));
 	b->nprocesses--;
+	for (uint32_t i = 0; i < p->nfds; i++)
+		free(p->fd[i].early);
 	free(p->fd);
 	free(p);
 }

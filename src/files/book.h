@@ -23,6 +23,8 @@ struct book_fd {
 	bool guessed;         /* the name was read from memory, or is not known */
 	bool cloexec, jumped; /* jumped: by lseek, since the last read or write */
 	int64_t at;           /* offset behind the last read or write */
+	int64_t looked_ns;    /* when its name was looked for again; 0: it was not */
+	int64_t *early;       /* while guessed: what of the row's counters is of it; or NULL */
 };
 
 struct book_process {
@@ -59,6 +61,14 @@ void book_fork(struct book *b, pid_t parent, pid_t child);
 void book_end(struct book *b, struct book_process *p);
 /* The descriptor; NULL: beyond FD_MOST, or no memory. */
 struct book_fd *book_fd(struct book_process *p, int fd);
+
+void book_fd_set(struct book_fd *f, struct book_fd to);
+/* Its name is guessed no more. */
+void book_fd_settle(struct book_fd *f);
+
+/* Instead of a path, of a file of which no more is known. */
+void book_path_of_inode(uint64_t device, uint64_t inode, char out[4096]);
+bool book_inode_of_path(const char *path, uint64_t *device, uint64_t *inode);
 
 /* The row of a path, absolute and as it is, of a process; pid 0: of the node. Never 0: where there
  * is no room it is one of "other files of". */

@@ -81,7 +81,8 @@ static bool working_directory(struct book_process *p)
 	return p->cwd[0] == '/'; /* one that has ended: as it was */
 }
 
-/* "/a/./b//c/../d" as "/a/b/d". What is behind ".." is not asked of the file system. */
+/* "/a/./b//c/../d" as "/a/b/d", of what begins with "/". What is behind ".." is not asked of the
+ * file system. */
 static void normalise(char *path)
 {
 	char *to = path;
@@ -127,7 +128,7 @@ bool name_absolute(struct book *b, struct book_process *p, int dirfd, const char
 	if (dirfd == AT_FDCWD)
 		return working_directory(p) && join(p->cwd, name, out);
 	row = name_row_of_fd(b, p, dirfd, 0);
-	return row && join(book_row(b, row)->path, name, out);
+	return row && *book_row(b, row)->path == '/' && join(book_row(b, row)->path, name, out);
 }
 
 uint32_t name_row_of_fd(struct book *b, struct book_process *p, int fd, int64_t now_ns)

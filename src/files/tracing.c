@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "files/tracing.h"
 
-#include <dirent.h>
+#include "base/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ENTRIES_MOST = 20000 };
+enum { IN_NONE = 0xffff };
 
 /* ---- rows ---- */
 
@@ -38,16 +39,49 @@ static enum files_counter size_class(int64_t bytes)
 				  : FILE_CALLS_ABOVE;
 }
 
-/* How long the call took; 0: not known. */
-static int64_t duration(struct tracing *g, const struct traced *t)
+/* The one of a thread; a new one takes the place of the oldest. */
+static struct entered *entered_of(struct tracing *g, pid_t tid, bool make)
 {
-	uint32_t at = (uint32_t)t->tid % ENTERED;
-	int64_t ns = 0;
+	struct entered *set = g->entered[(uint32_t)tid % ENTERED_SETS], *oldest = set;
 
-	if (g->entered[at].tid == t->tid && g->entered[at].nr == t->call->nr)
-		ns = t->time_ns - g->entered[at].time_ns;
-	g->entered[at].tid = 0;
-	return ns;
+	for (int i = 0; i < ENTERED_WAYS; i++) {
+		if (set[i].tid == tid)
+			return &set[i];
+		if (set[i].time_ns < oldest->time_ns)
+			oldest = &set[i];
+	}
+	if (make)
+		*oldest = (struct entered){ .tid = tid, .nr = IN_NONE };
+	return make ? oldest : NULL;
+}
+
+static void enter(struct tracing *g, const struct traced *t)
+{
+	struct entered *in = entered_of(g, t->tid, true);
+
+	in->nr = t->call->nr;
+	in->time_ns = t->time_ns;
+	memcpy(in->arg, t->arg, sizeof in->arg);
+}
+
+/* The entry of what returns: its time, and the arguments where the return has none. False: it was
+ * lost. */
+static bool leave(struct tracing *g, struct traced *t)
+{
+	struct entered *in = t->call->timed ? entered_of(g, t->tid, false) : NULL;
+	bool matches = in && in->nr == t->call->nr;
+
+	if (matches) {
+		t->took_ns = t->time_ns - in->time_ns;
+		in->nr = IN_NONE;
+	}
+	if (t->has_arguments)
+		return true;
+	if (matches)
+		memcpy(t->arg, in->arg, sizeof t->arg);
+	else if (in) /* else it was in this call before it was traced */
+		g->unpaired++;
+	return matches;
 }
 
 /* ---- reads and writes ---- */
@@ -59,27 +93,86 @@ struct moved {
 	int64_t ns;
 };
 
+/* As long as its name is a guess a descriptor keeps what it has counted: fstat may settle it. */
+static void add(struct book_row *r, struct book_fd *f, enum files_counter which, int64_t by)
+{
+	r->value[which] += by;
+	if (f->guessed && !f->early)
+		f->early = calloc(FILE_FOLDED, sizeof *f->early);
+	if (f->guessed && f->early)
+		f->early[which] += by;
+}
+
+/* What was counted while the name was a guess goes to another row. */
+static void change_row(struct tracing *g, struct book_fd *f, uint32_t row, int64_t now_ns)
+{
+	if (!row || row == f->row || f->row == FD_UNKNOWN || f->row == FD_NO_FILE)
+		return;
+	for (int i = 0; i < FILE_FOLDED && f->early; i++) {
+		book_row(g->book, f->row)->value[i] -= f->early[i];
+		book_row(g->book, row)->value[i] += f->early[i];
+	}
+	count(g, f->row, FILE_OPENS, -1, now_ns);
+	count(g, row, FILE_OPENS, 1, now_ns);
+	f->row = row;
+}
+
+/* A descriptor without a name is looked at again when it is used: where it leads to is believed
+ * once something happens on it that is younger than the look. */
+static void look_again(struct tracing *g, struct book_process *p, const struct traced *t, int fd)
+{
+	struct book_fd *f = book_fd(p, fd);
+	char path[NAME_MOST];
+	uint32_t row;
+
+	if (!f || !f->guessed || f->row == FD_UNKNOWN || f->row == FD_NO_FILE)
+		return;
+	if (f->looked_ns) {
+		if (t->time_ns > f->looked_ns)
+			book_fd_settle(f);
+		return;
+	}
+	if (*book_row(g->book, f->row)->path || name_of_fd(p->pid, fd, path) <= 0)
+		return;
+	f->looked_ns = clock_mono_ns();
+	row = book_row_of(g->book, p, path, t->time_ns);
+	f = book_fd(p, fd);
+	change_row(g, f, row, t->time_ns);
+}
+
+/* It was closed, or became another, before the look: that was at another file. */
+static void look_failed(struct tracing *g, struct book_process *p, const struct traced *t, int fd)
+{
+	struct book_fd *f = book_fd(p, fd);
+
+	if (f && f->guessed && f->looked_ns > t->time_ns)
+		change_row(g, f, book_row_of(g->book, p, "", t->time_ns), t->time_ns);
+}
+
 static void move(struct tracing *g, struct book_process *p, const struct traced *t, struct moved m)
 {
-	uint32_t row = name_row_of_fd(g->book, p, m.fd, t->time_ns);
-	struct book_fd *f = book_fd(p, m.fd);
+	uint32_t row;
+	struct book_fd *f;
 	struct book_row *r;
 	bool sequential;
 
+	look_again(g, p, t, m.fd);
+	row = name_row_of_fd(g->book, p, m.fd, t->time_ns);
+	f = book_fd(p, m.fd);
 	if (!row || !f)
 		return;
 	r = book_row(g->book, row);
-	r->value[m.writes ? FILE_WRITES : FILE_READS]++;
-	r->value[m.writes ? FILE_WRITE_NS : FILE_READ_NS] += m.ns;
+	add(r, f, m.writes ? FILE_WRITES : FILE_READS, 1);
+	add(r, f, m.writes ? FILE_WRITE_NS : FILE_READ_NS, m.ns);
 	touch(r, t->time_ns);
 	if (t->result < 0)
 		return;
-	r->value[size_class(t->result)]++;
+	add(r, f, size_class(t->result), 1);
 	sequential = m.offset < 0 ? !f->jumped : m.offset == f->at;
 	f->at = (m.offset < 0 ? f->at : m.offset) + t->result;
 	f->jumped = false;
-	r->value[m.writes ? FILE_WRITTEN_BYTES : FILE_READ_BYTES] += t->result;
-	r->value[FILE_SEQUENTIAL_BYTES] += sequential ? t->result : 0;
+	add(r, f, m.writes ? FILE_WRITTEN_BYTES : FILE_READ_BYTES, t->result);
+	add(r, f, FILE_SEQUENTIAL_BYTES, sequential ? t->result : 0);
 }
 
 static void move_both(struct tracing *g, struct book_process *p, const struct traced *t, int in,
@@ -142,51 +235,28 @@ static void not_found(struct tracing *g, struct book_process *p, const struct tr
 		count(g, row, FILE_NOT_FOUND, 1, t->time_ns);
 }
 
-/* The name of an inode in the directory of a path. */
-static bool neighbour_of(const char *path, const struct traced *t, char out[NAME_MOST])
-{
-	const char *slash = strrchr(path, '/');
-	int n = slash ? (int)(slash - path) + 1 : 0, left = ENTRIES_MOST;
-	char directory[NAME_MOST];
-	struct dirent *entry = NULL;
-	struct stat st = { .st_ino = 0 };
-	DIR *dir;
-
-	snprintf(directory, sizeof directory, "%.*s", n, path);
-	dir = n ? opendir(directory) : NULL;
-	while (dir && left-- && (entry = readdir(dir)) && entry->d_ino != t->inode)
-		;
-	if (left <= 0 || !entry || n + (int)strlen(entry->d_name) >= NAME_MOST)
-		n = 0;
-	else
-		snprintf(out, NAME_MOST, "%.*s%s", n, path, entry->d_name);
-	if (dir)
-		closedir(dir);
-	return n && !lstat(out, &st) && st.st_ino == t->inode && st.st_dev == t->device;
-}
-
-/* What fstat said settles which file a guessed name is of. */
+/* What fstat said settles which file a guessed name is of. Where no name of the inode is known
+ * yet, the row is of the inode. */
 static void settle(struct tracing *g, struct book_process *p, const struct traced *t)
 {
 	struct book_fd *f = book_fd(p, (int)t->arg[0]);
-	char path[NAME_MOST] = "", was[NAME_MOST];
-	struct stat st;
+	char path[NAME_MOST], was[NAME_MOST];
 	uint32_t row;
 
-	if (!f || !f->guessed || !t->inode || f->row == FD_UNKNOWN || f->row == FD_NO_FILE)
+	if (!f || f->row == FD_UNKNOWN || f->row == FD_NO_FILE)
 		return;
-	f->guessed = false;
 	snprintf(was, sizeof was, "%s", book_row(g->book, f->row)->path);
-	if (*was && !stat(was, &st) && st.st_ino == t->inode && st.st_dev == t->device)
+	if (!f->guessed || inode_is(was, t->device, t->inode)) {
+		inodes_learn(g->inodes, t->device, t->inode, was);
+		book_fd_settle(f);
 		return;
-	if (!neighbour_of(*was ? was : p->near, t, path) && !neighbour_of(p->near, t, path))
-		path[0] = '\0';
+	}
+	if (!inodes_known(g->inodes, t->device, t->inode, path, sizeof path) &&
+	    !inode_beside(*was ? was : p->near, t->device, t->inode, path, sizeof path))
+		book_path_of_inode(t->device, t->inode, path);
 	row = book_row_of(g->book, p, path, t->time_ns);
-	if (!row || row == f->row)
-		return;
-	count(g, f->row, FILE_OPENS, -1, t->time_ns);
-	count(g, row, FILE_OPENS, 1, t->time_ns);
-	f->row = row;
+	change_row(g, f, row, t->time_ns);
+	book_fd_settle(f);
 }
 
 static void open_or_stat(struct tracing *g, struct book_process *p, const struct traced *t,
@@ -194,7 +264,6 @@ static void open_or_stat(struct tracing *g, struct book_process *p, const struct
 {
 	bool opens = t->call->kind == CALL_OPEN || t->call->kind == CALL_OPEN_AT;
 	uint64_t flags = t->arg[t->call->kind == CALL_OPEN_AT ? 2 : 1];
-	int64_t ns = duration(g, t);
 	char path[NAME_MOST] = "";
 	struct stat st;
 	bool known = path_of(g, p, t, later, path);
@@ -206,10 +275,14 @@ static void open_or_stat(struct tracing *g, struct book_process *p, const struct
 			not_found(g, p, t, path);
 		return;
 	}
-	if (t->inode)
+	if (t->inode && (t->call->kind == CALL_STAT_FD || !t->name || !*t->name))
 		settle(g, p, t);
-	if (opens && (known || (*path && !lstat(path, &st))))
+	else if (t->inode && known && !t->result)
+		inodes_learn(g->inodes, t->device, t->inode, path);
+	if (opens && (known || (*path && !lstat(path, &st)))) {
 		snprintf(p->near, sizeof p->near, "%s", path);
+		inodes_near(g->inodes, path);
+	}
 	if (!opens && (t->call->kind == CALL_STAT_FD || (t->name && !*t->name)))
 		row = name_row_of_fd(g->book, p, (int)t->arg[0], t->time_ns);
 	else
@@ -217,39 +290,56 @@ static void open_or_stat(struct tracing *g, struct book_process *p, const struct
 	if (!row)
 		return;
 	count(g, row, opens ? FILE_OPENS : FILE_STATS, 1, t->time_ns);
-	count(g, row, FILE_OTHER_NS, ns, t->time_ns);
+	count(g, row, FILE_OTHER_NS, t->took_ns, t->time_ns);
 	f = opens ? book_fd(p, (int)t->result) : NULL;
 	if (f)
-		*f = (struct book_fd){ .row = row,
+		book_fd_set(f, (struct book_fd){
+				       .row = row,
 				       .cloexec = flags & O_CLOEXEC,
 				       .guessed = !known ||
 						  (t->from_memory &&
-						   (!t->link || traced_link_spoiled(t, later))) };
+						   (!t->link || traced_link_spoiled(t, later))) });
 }
 
-static void duplicate(struct book_process *p, const struct traced *t, bool cloexec)
+static bool closes_on_exec(const struct traced *t)
+{
+	return t->call->kind == CALL_FCNTL
+		       ? t->arg[1] == F_DUPFD_CLOEXEC
+		       : t->arg[2] & O_CLOEXEC && !strcmp(t->call->name, "dup3");
+}
+
+static void duplicate(struct tracing *g, struct book_process *p, const struct traced *t,
+		      size_t later)
 {
 	struct book_fd *to, *from;
 
 	if (t->result < 0)
 		return;
+	look_failed(g, p, t, (int)t->result);
 	(void)book_fd(p, (int)t->result); /* so that they do not move any more */
 	from = book_fd(p, (int)t->arg[0]);
 	to = book_fd(p, (int)t->result);
-	if (to && from)
-		*to = *from;
-	if (to)
-		to->cloexec = cloexec;
+	if (to && from && to != from) {
+		book_fd_set(to, *from);
+		from->early = NULL;
+	}
+	if (!to)
+		return;
+	to->cloexec = closes_on_exec(t);
+	if (to->guessed && t->link && !traced_link_spoiled(t, later)) {
+		change_row(g, to, book_row_of(g->book, p, t->link, t->time_ns), t->time_ns);
+		book_fd_settle(to);
+	}
 }
 
-static void control(struct book_process *p, const struct traced *t)
+static void control(struct tracing *g, struct book_process *p, const struct traced *t, size_t later)
 {
 	struct book_fd *f = book_fd(p, (int)t->arg[0]);
 
 	if (t->result < 0 || !f)
 		return;
 	if (t->arg[1] == F_DUPFD || t->arg[1] == F_DUPFD_CLOEXEC)
-		duplicate(p, t, t->arg[1] == F_DUPFD_CLOEXEC);
+		duplicate(g, p, t, later);
 	else if (t->arg[1] == F_SETFD)
 		f->cloexec = t->arg[2] & FD_CLOEXEC;
 }
@@ -275,11 +365,11 @@ static void take_exit(struct tracing *g, struct book_process *p, const struct tr
 	switch ((enum calls_kind)t->call->kind) {
 	case CALL_READ:
 	case CALL_WRITE:
-		move(g, p, t, (struct moved){ fd, writes, -1, duration(g, t) });
+		move(g, p, t, (struct moved){ fd, writes, -1, t->took_ns });
 		break;
 	case CALL_READ_AT:
 	case CALL_WRITE_AT:
-		move(g, p, t, (struct moved){ fd, writes, (int64_t)t->arg[3], duration(g, t) });
+		move(g, p, t, (struct moved){ fd, writes, (int64_t)t->arg[3], t->took_ns });
 		break;
 	case CALL_COPY:
 		move_both(g, p, t, (int)t->arg[1], fd);
@@ -295,15 +385,16 @@ static void take_exit(struct tracing *g, struct book_process *p, const struct tr
 		open_or_stat(g, p, t, later);
 		break;
 	case CALL_CLOSE:
+		look_failed(g, p, t, fd);
 		f = t->result != -EBADF ? book_fd(p, fd) : NULL;
 		if (f)
-			*f = (struct book_fd){ .row = FD_UNKNOWN };
+			book_fd_set(f, (struct book_fd){ .row = FD_UNKNOWN });
 		break;
 	case CALL_DUP:
-		duplicate(p, t, t->arg[2] & O_CLOEXEC && !strcmp(t->call->name, "dup3"));
+		duplicate(g, p, t, later);
 		break;
 	case CALL_FCNTL:
-		control(p, t);
+		control(g, p, t, later);
 		break;
 	case CALL_SEEK:
 		seek(p, t);
@@ -313,7 +404,7 @@ static void take_exit(struct tracing *g, struct book_process *p, const struct tr
 		if (!row)
 			break;
 		count(g, row, FILE_SYNCS, 1, t->time_ns);
-		count(g, row, FILE_OTHER_NS, duration(g, t), t->time_ns);
+		count(g, row, FILE_OTHER_NS, t->took_ns, t->time_ns);
 		break;
 	}
 }
@@ -326,7 +417,7 @@ static void take_exec(struct tracing *g, const struct traced *t)
 
 	for (uint32_t i = 0; p && i < p->nfds; i++)
 		if (p->fd[i].cloexec)
-			p->fd[i] = (struct book_fd){ .row = FD_UNKNOWN };
+			book_fd_set(&p->fd[i], (struct book_fd){ .row = FD_UNKNOWN });
 	if (p)
 		memcpy(p->comm, t->comm, sizeof p->comm);
 }
@@ -360,13 +451,17 @@ static bool is_launcher(const struct tracing *g, pid_t pid)
 	return false;
 }
 
-void tracing_take(void *of, const struct traced *t, size_t later)
+void tracing_take(void *of, struct traced *t, size_t later)
 {
 	struct tracing *g = of;
 	struct book_process *p;
 
 	if (t->kind == TRACED_FORK) {
 		take_fork(g, t);
+		return;
+	}
+	if (t->kind == TRACED_MAP) {
+		inodes_learn(g->inodes, t->device, t->inode, t->name ? t->name : "");
 		return;
 	}
 	if (is_launcher(g, t->pid))
@@ -376,12 +471,8 @@ void tracing_take(void *of, const struct traced *t, size_t later)
 	} else if (t->kind == TRACED_END) {
 		take_end(g, t);
 	} else if (t->kind == TRACED_ENTER) {
-		uint32_t at = (uint32_t)t->tid % ENTERED;
-
-		g->entered[at].tid = t->tid;
-		g->entered[at].nr = t->call->nr;
-		g->entered[at].time_ns = t->time_ns;
-	} else {
+		enter(g, t);
+	} else if (leave(g, t)) {
 		p = book_process(g->book, t->pid);
 		if (p)
 			take_exit(g, p, t, later);
