@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How good verdicts are: runs jobs whose true cause is known (cases.py) under Sonde, reads what a user reads, and scores each.
 
-    judge.py [--half open|kept|fresh|unseen|second|third|apart|fourth|aside|fifth|reserve|sixth|beside|seventh|withheld|eighth|spared|ninth|reserved|tenth|reserved10|all] [--seed N] [--busy] [--only NAME,...] [--jobs N] [--json FILE] [--read FILE]
+    judge.py [--half open|kept|fresh|unseen|second|third|apart|fourth|aside|fifth|reserve|sixth|beside|seventh|withheld|eighth|spared|ninth|reserved|tenth|reserved10|half11|reserved11|all] [--seed N] [--busy] [--only NAME,...] [--jobs N] [--json FILE] [--read FILE]
     judge.py --markdown LABEL=FILE.json...     a document of earlier results
-    (those of kept.py, second.py, third.py, fourth.py, fifth.py, sixth.py, seventh.py, eighth.py, ninth.py and tenth.py are run only where they are asked for: all means the others)
+    (those of kept.py, second.py, third.py, fourth.py, fifth.py, sixth.py, seventh.py, eighth.py, ninth.py, tenth.py and eleventh.py are run only where they are asked for: all means the others)
 
 first   the first verdict names the true cause (of a mixture: both causes are named, and first)
 later   it is named after something else that is true, or only half of a mixture is named
@@ -11,7 +11,7 @@ silent  it is not named, and nothing wrong is said
 false   a wrong blame stands before it, or instead of it; of a healthy job: any blame
 void    the cause did not come about (a quota that others left no room to reach): counts nowhere
 What other processes took of the cores is measured here, and may be said where it is so. SONDE and BUILD in the environment say what is
-judged and where programs are built.
+judged and where programs are built, CAUSES_PYTHON which Python runs jobs (that of the system, if it is not set).
 """
 import argparse
 import concurrent.futures
@@ -32,6 +32,7 @@ import time
 
 from cases import CASES, IDEAS
 from eighth import EIGHTH
+from eleventh import ELEVENTH
 from fifth import FIFTH
 from fourth import FOURTH
 from fresh import FRESH
@@ -49,7 +50,7 @@ BUILD = os.path.realpath(os.environ.get("BUILD", os.path.join(TOP, "build")))
 SONDE = os.environ.get("SONDE", os.path.join(BUILD, "sonde"))
 PROGRAMS = os.path.join(HERE, "programs")
 BIN = os.path.join(BUILD, "causes")
-PYTHON = "/usr/bin/python3"
+PYTHON = os.environ.get("CAUSES_PYTHON", "/usr/bin/python3")
 CORES = len(os.sched_getaffinity(0))
 SCORES = ("first", "later", "silent", "false")
 LIMIT = 150    # seconds that one job may take
@@ -82,7 +83,7 @@ def build_programs(chosen):
 def lacks(case):
     """Why this machine cannot run the case, or nothing."""
     have = {"java": os.path.exists(f"{BIN}/Jobs.class"), "go": shutil.which("go"), "node": shutil.which("node"),
-            "root": os.geteuid() == 0, "two-cores": CORES > 1,
+            "root": os.geteuid() == 0, "numpy": subprocess.run([PYTHON, "-c", "import numpy"], stderr=subprocess.DEVNULL, check=False).returncode == 0, "two-cores": CORES > 1,
             "cgroup": os.geteuid() == 0 and os.access("/sys/fs/cgroup/cpu", os.W_OK) and os.access("/sys/fs/cgroup/memory", os.W_OK)}
     return next((need for need in case.needs.split() if not (have[need] if need in have else shutil.which(need))), None)
 
@@ -392,7 +393,8 @@ def summary_document(labelled):
                             ("seventh", "seventh set, first half"), ("withheld", "seventh set, second half, kept apart"),
                             ("eighth", "eighth set, first half"), ("spared", "eighth set, second half, kept apart"),
                             ("ninth", "ninth set, first half"), ("reserved", "ninth set, second half, kept apart"),
-                            ("tenth", "tenth set, first half"), ("reserved10", "tenth set, second half, kept apart")):
+                            ("tenth", "tenth set, first half"), ("reserved10", "tenth set, second half, kept apart"),
+                            ("half11", "eleventh set, first half"), ("reserved11", "eleventh set, second half, kept apart")):
             some = [r for r in results if r["half"] == half and r["score"] in SCORES]
             if some:
                 c = counts(some)
@@ -411,7 +413,7 @@ def summary_document(labelled):
 
 def arguments():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--half", choices=("open", "kept", "fresh", "unseen", "second", "third", "apart", "fourth", "aside", "fifth", "reserve", "sixth", "beside", "seventh", "withheld", "eighth", "spared", "ninth", "reserved", "tenth", "reserved10", "all"), default="open")
+    p.add_argument("--half", choices=("open", "kept", "fresh", "unseen", "second", "third", "apart", "fourth", "aside", "fifth", "reserve", "sixth", "beside", "seventh", "withheld", "eighth", "spared", "ninth", "reserved", "tenth", "reserved10", "half11", "reserved11", "all"), default="open")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--busy", action="store_true", help="a busy loop for each core runs beside each job")
     p.add_argument("--only", help="names, separated by commas")
@@ -445,7 +447,7 @@ def main():
         print(summary_document(labelled), end="")
         return 0
     only = args.only.split(",") if args.only else None
-    chosen = [c for c in CASES + FRESH + UNSEEN + SECOND + THIRD + FOURTH + FIFTH + SIXTH + SEVENTH + EIGHTH + NINTH + TENTH
+    chosen = [c for c in CASES + FRESH + UNSEEN + SECOND + THIRD + FOURTH + FIFTH + SIXTH + SEVENTH + EIGHTH + NINTH + TENTH + ELEVENTH
               if (c.name in only if only else args.half == c.half or args.half == "all" and c.half in ("open", "kept", "fresh"))]
     build_programs(chosen)
     with outside_load(int(args.busy)), concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
