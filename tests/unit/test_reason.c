@@ -84,12 +84,12 @@ static const struct {
 	  "space in file show_help.c at line 513\n",
 	  "rank 1: residual is not a number (MPI_ABORT was invoked on rank 1 in communicator "
 	  "MPI_COMM_WORLD with errorcode 7)",
-	  "" },
+	  "mpi_abort" },
 	{ "Abort(7) on node 1 (rank 1 in comm 0): application called MPI_Abort(MPI_COMM_WORLD, 7) - "
 	  "process 1\n",
 	  "Abort(7) on node 1 (rank 1 in comm 0): application called MPI_Abort(MPI_COMM_WORLD, 7) - "
 	  "process 1",
-	  "" },
+	  "mpi_abort" },
 	{ "no input\n------\nPrimary job  terminated normally, but 1 process returned\na non-zero exit "
 	  "code. Per user-direction, the job has been aborted.\n------\nmpirun detected that one or "
 	  "more processes exited with non-zero status, thus causing\nthe job to be terminated. The "

@@ -287,8 +287,8 @@ static void take_line(struct summary_reason *x, const struct finder *f, size_t i
 	else
 		put_line(x->line, sizeof x->line, f->line[i], i + 1 < f->n ? f->line[i + 1] : NULL);
 	kind = kind_of(f, x->line);
-	x->is_error = strength > CRASH;
-	x->is_crash = strength == CRASH;
+	x->is_error = strength > CRASH || is_mpi_abort(f->line[i]);
+	x->is_crash = !x->is_error && strength == CRASH;
 	if (!kind)
 		return;
 	snprintf(x->kind, sizeof x->kind, "%s", kind->name);
