@@ -403,8 +403,8 @@ static bool log_member(struct reading *r, struct otlp_span *s)
 	bool observed = !strcmp(key, "observedTimeUnixNano"), well;
 
 	if (!strcmp(key, "timeUnixNano") || (observed && !s->has_begin)) {
-		int64_t at_ns;
-		bool has;
+		int64_t at_ns = 0;
+		bool has = false;
 
 		well = time_of(r, &has, &at_ns);
 		s->begin_ns = has ? at_ns : s->begin_ns;
