@@ -94,10 +94,26 @@ cat >"$scratch/waits.py" <<-'END'
 END
 PYTHONPATH=tests python3 -c 'import interpreters
 for (version, _), path in sorted(interpreters.known().items()): print(version, path)' | if [ -n "${QUICK:-}" ]; then head -n 1; else cat; fi >"$scratch/pythons"
+# py-spy at the same program, so often, without stopping it either; where it can be installed.
+python3 -m venv "$scratch/venv" && "$scratch/venv/bin/pip" install --quiet --disable-pip-version-check py-spy==0.4.3 || echo 'py-spy cannot be installed: it is left out'
+spied() { # VERSION PYTHON
+	local job for=$((COST_SECONDS - 3))
+	[ -x "$scratch/venv/bin/py-spy" ] || return 0
+	"$2" "$scratch/waits.py" "$COST_SECONDS" &
+	job=$!
+	sleep 1
+	figure "Python $1, py-spy record --rate 20 --idle --nonblocking" "$(python3 -c '
+import resource, subprocess, sys
+subprocess.run(sys.argv[2:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(100 * (used.ru_utime + used.ru_stime) / float(sys.argv[1]))' "$for" "$scratch/venv/bin/py-spy" record --rate 20 --idle --nonblocking --duration "$for" --format raw --output "$scratch/spied" --pid "$job")" '% of a core'
+	wait "$job"
+}
 while read -r version python; do
 	HZ=20 record python "$python" "$scratch/waits.py" "$COST_SECONDS" </dev/null
 	read -r cpu looks span <<<"$(late python)"
 	bar "Python $version, 16 threads, 20 looks a second" "$(awk "BEGIN { print 100 * $cpu / $span }")" '% of a core' '<=' 1
+	spied "$version" "$python" </dev/null
 done <"$scratch/pythons"
 
 # A roll call: processes that say that they are ranks, one of them elsewhere; all that a user waits for.

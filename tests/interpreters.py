@@ -2,6 +2,7 @@
 """The interpreters of Python that are installed here, and one that makes virtual environments at once."""
 import glob
 import os
+import pwd
 import subprocess
 import sys
 
@@ -23,9 +24,11 @@ def unqualified(version, function):
 
 
 def known(versions=FRAMES):
-    """The paths of those of these versions, by version and whether it is the system's: one of each."""
-    found = {}
-    places = sorted(glob.glob("/usr/bin/python3.[0-9]*") + glob.glob(sys.base_prefix + "/../*/bin/python3.[0-9]*")) + [sys.executable]
+    """The paths of those of these versions, by version and whether it is the system's: one of each. With LONG set also those of pyenv and uv."""
+    found, home = {}, pwd.getpwuid(os.getuid()).pw_dir  # a test has a HOME of its own
+    others = [sys.base_prefix + "/..", *([home + "/.pyenv/versions", home + "/.local/share/uv/python"] if os.environ.get("LONG") else [])]
+    places = sorted({os.path.realpath(path) for where in others for path in glob.glob(where + "/*/bin/python3.[0-9]*")})
+    places = sorted(glob.glob("/usr/bin/python3.[0-9]*")) + places + [sys.executable]
     for path in places:
         if "-" in os.path.basename(path):
             continue

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """CPU time by functions and lines of Python, of each interpreter that is here and that Sonde knows: shares as the program's own clock has them,
 libraries in C at the function that called them, nothing at a line that only waits, and no line outside of its function."""
-# limit: 240
+# limit: 900
 import gzip
 import json
 import os
@@ -55,7 +55,7 @@ def record(version, path, seconds):
     """Its output, and what Sonde found."""
     name = f"of-{version}-{seconds}"
     done = subprocess.run([SONDE, "run", "-q", "--stacks=499", "-o", name, "--", path, "program.py", str(seconds)], check=True, capture_output=True, text=True,
-                          timeout=100)
+                          timeout=200)
     code = json.loads(subprocess.run([SONDE, "show", "--code", "--json", name], check=True, capture_output=True, text=True).stdout)
     if (code["not_recorded"] or "").startswith("forbidden"):
         print(code["not_recorded"])

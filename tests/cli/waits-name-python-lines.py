@@ -52,7 +52,7 @@ os.close(w)
 """
 # Function, line, kind, and how many seconds at least.
 WANTED = [("sleeper", 6, "timer", 3.5), ("consumer", 8, "semaphore", 3.5), ("locked", 16, "lock", 1.5), ("locked", 17, "timer", 2),
-          ("reader", 20, "pipe_read", 3.5), ("child", 24, "child", 3.5), ("<module>", 32, "timer", 2.5)]
+          ("reader", 20, "pipe_read", 3.5), ("child", 24, "child", 3.5), ("<module>", 32, "timer", 2)]
 # Lines on which something may be waited for: the lock of the interpreter anywhere in work.
 LINES = {6, 8, 10, 11, 12, 13, 5, 15, 16, 17, 18, 20, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35}
 REPLACED = """import time

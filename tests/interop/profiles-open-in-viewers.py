@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # limit: 300
 """Stacks open in the readers people have: `go tool pprof`, speedscope and Perfetto's UI with its trace processor in headless Chromium, with what is in
-the recording (tests/programs/stacked_run.c). A reader that is not there is said."""
+the recording (tests/programs/stacked_run.c); what threads waited for, too (waited_run.c). A reader that is not there is said."""
 import functools
 import glob
 import http.server
@@ -32,6 +32,8 @@ skipped = []
 
 subprocess.run([f"{PROGRAMS}/stacked_run", "rec"], check=True)
 subprocess.run([SONDE, "export", "--to", "pprof,speedscope", "-o", "www", "rec"], check=True)
+subprocess.run([f"{PROGRAMS}/waited_run", "waited"], check=True)
+subprocess.run([SONDE, "export", "--what", "waits", "--to", "pprof,speedscope", "-o", "www", "waited"], check=True)
 
 
 def pprof(*words, of="stacks"):
@@ -50,6 +52,9 @@ if GO:
     assert "solve.cc:41" in lines and "dot.h:7" in lines, lines
     python = pprof("-top", "-unit=s", "-lines", of="python-stacks")
     assert "of 2s total" in python and "75.00%         2s   100%  <listcomp> train.py:7" in python and "load data.py:3" in python, python
+    waits = pprof("-top", "-unit=s", of="waits")
+    rows = {line.split(None, 5)[5]: line.split()[3] for line in waits.splitlines() if line.strip()[:1].isdigit() and line.count("%") == 3}
+    assert "of 30s total" in waits and rows["work"] == "3s" and rows["waits for a mutex"] == "3s" and rows["on a CPU"] == "4s", waits
 else:
     skipped.append("go is not there: pprof was not tried")
 
@@ -72,6 +77,10 @@ if shutil.which("chromium") and os.path.exists(f"{VIEWERS}/fetched"):
     browser.open(f"{base}/speedscope/index.html#profileURL=/python-stacks.speedscope.json")
     text = browser.wait_for("document.title.startsWith('rec') && document.body.innerText")
     assert text and "python3" in text, text
+    browser.open("about:blank")
+    browser.open(f"{base}/speedscope/index.html#profileURL=/waits.speedscope.json")
+    text = browser.wait_for("document.title.startsWith('waited') && document.body.innerText")
+    assert text and "app (" in text, text
     if SHIPPED:
         os.symlink(SHIPPED[0], "www/perfetto")
         subprocess.run([SONDE, "trace", "rec", "-o", "www/rec.pftrace"], check=True, capture_output=True)

@@ -100,7 +100,7 @@ def looked_at(directory, width, *scripts):
         browser.wait_for("document.documentElement.dataset.ready")
         found = [json.loads(browser.evaluate(script) or '{"error": 1}') for script in scripts]
         browser.ask("Emulation.setEmulatedMedia", media="print")
-        found[0]["printed"] = browser.evaluate("(() => { const s = document.querySelector('[aria-labelledby=\"h-waits\"]').getBoundingClientRect(); return [s.height > 0, s.right - innerWidth]; })()")
+        found[0]["printed"] = browser.evaluate("(() => { const s = document.querySelector('[aria-labelledby=\"h-waits\"]').getBoundingClientRect(); const f = document.querySelector('#chart-functions').getBoundingClientRect(); return [s.height > 0 && f.height > 0, Math.max(s.right, f.right) - innerWidth]; })()")
         return found
     finally:
         browser.close()

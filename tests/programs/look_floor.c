@@ -78,7 +78,7 @@ int main(int argc, char **argv)
 	used = now_of(CLOCK_PROCESS_CPUTIME_ID);
 	while (now_of(CLOCK_MONOTONIC) < end) {
 		for (int i = 0; i < nthreads; i++)
-			look_at(&thread[i], (pid_t)atoi(argv[1]));
+			look_at(&thread[i], (pid_t)strtol(argv[1], NULL, 10));
 		looks += nthreads;
 		usleep((useconds_t)(1e6 / strtod(argv[3], NULL)));
 	}

@@ -486,7 +486,7 @@ static void an_hour_is_small(void **state)
 			synth_put(s, x, (i * 7919 + (int)x * 104729) % 100003);
 	}
 	page = page_of(s, &sum);
-	assert_in_range(strlen(page), 100000, 450000);
+	assert_in_range(strlen(page), 100000, 460000);
 	free(page);
 	synth_free(s);
 }
