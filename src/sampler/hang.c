@@ -42,8 +42,8 @@ static void say_some(const struct waits *w, size_t n, size_t of, struct bytes *w
 {
 	say_where(where, w);
 	if (where->len)
-		bytes_printf(where, " (%zu of %zu processes were looked at)", n, of);
-	bytes_printf(stacks, "%zu of %zu processes were looked at\n", n, of);
+		bytes_printf(where, " (%zu of %zu processes were read)", n, of);
+	bytes_printf(stacks, "%zu of %zu processes were read\n", n, of);
 	say_waits(stacks, w);
 }
 

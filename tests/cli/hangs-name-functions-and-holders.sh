@@ -55,7 +55,7 @@ metadata() { # OUT KEY
 	"$SONDE" show --json "$1" | jq -r ".nodes[0].metadata[\"$2\"] // empty"
 }
 metadata crowd job.silent_stacks >crowd.stacks
-grep -q '^128 of 15[0-9] processes were looked at' crowd.stacks || fail "some of many: $(head -c 300 crowd.stacks)"
+grep -q '^128 of 15[0-9] processes were read' crowd.stacks || fail "some of many: $(head -c 300 crowd.stacks)"
 metadata crowd_watched job.hang_stacks >watched.stacks
 [ -s watched.stacks ] || fail "a hang of many processes left no evidence"
-! grep -q 'were looked at' watched.stacks || fail "not all were looked at: $(head -c 300 watched.stacks)"
+! grep -q 'were read' watched.stacks || fail "not all were read: $(head -c 300 watched.stacks)"
