@@ -33,6 +33,7 @@ struct named {
 	struct named *next;
 	uint32_t frame; /* index */
 	uint32_t n;
+	bool plain;                   /* it was compiled without optimization */
 	struct name level[CHAIN_MAX]; /* n of them; the innermost first */
 };
 

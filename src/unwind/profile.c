@@ -88,7 +88,7 @@ struct frame {
 	uint32_t module, outer, line;
 	uint16_t depth;      /* how many calls are inlined into it */
 	uint8_t flags, told; /* told: it is in the recording, as it is now */
-	bool asked;          /* its name is on its way */
+	bool asked, plain;   /* its name is on its way; it was not optimized */
 	char *function, *file;
 };
 
@@ -432,6 +432,7 @@ static void take_name(struct profile *p, struct named *x)
 		f->function = x->level[k].function;
 		f->file = x->level[k].file;
 		f->line = x->level[k].line;
+		f->plain = x->plain;
 		f->outer = outer == NO_ROOM ? 0 : outer;
 		x->level[k].function = x->level[k].file = NULL;
 		p->changed |= f->told;
@@ -460,7 +461,7 @@ static bool tell_frame(struct profile *p, uint32_t i)
 					.module = module_id(p, f->module),
 					.outer = frame_id(p, f->outer),
 					.line = f->line,
-					.flags = f->flags,
+					.flags = f->plain ? FRAME_UNOPTIMIZED : f->flags,
 					.address = f->address };
 
 	if (f->told)

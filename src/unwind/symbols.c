@@ -427,13 +427,31 @@ static char *name_of_symbol(const char *symbol)
 	return name;
 }
 
+/* GCC keeps its options there, of which the last counts; others do not, which is no sign. */
+static bool is_unoptimized(Dwarf_Die *unit)
+{
+	Dwarf_Attribute attribute;
+	const char *producer =
+		dwarf_attr(unit, DW_AT_producer, &attribute) ? dwarf_formstring(&attribute) : NULL;
+	bool optimized = false;
+
+	if (!producer || !strstr(producer, " -m") ||
+	    (strncmp(producer, "GNU C", 5) != 0 && strncmp(producer, "GNU Fortran", 11) != 0))
+		return false;
+	for (const char *at = producer; (at = strstr(at, " -O")); at += 3)
+		optimized = at[3] != '0';
+	return !optimized;
+}
+
 void symbols_name(struct symbols *s, uint64_t address, struct named *x)
 {
 	const char *symbol = symbol_at(s, address);
 	Dwarf_Die unit;
 
-	if (s->dwarf && unit_at(s, address, &unit))
+	if (s->dwarf && unit_at(s, address, &unit)) {
 		read_debug(s, &unit, address, x);
+		x->plain = is_unoptimized(&unit);
+	}
 	if (!x->n)
 		x->n = 1;
 	/* The function itself is called as its symbol is: parts of it have names of their own. */

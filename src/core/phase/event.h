@@ -99,10 +99,11 @@ enum sample_kind {
 
 /* Flags of a frame. */
 enum {
-	FRAME_CUT = 1,      /* the stack goes on beyond what was copied of it */
-	FRAME_OTHER = 2,    /* all stacks for which there was no room */
-	FRAME_LOST_WAY = 4, /* the caller could not be found */
-	FRAME_UNSEEN = 8,   /* memory that no sample is of */
+	FRAME_CUT = 1,          /* the stack goes on beyond what was copied of it */
+	FRAME_OTHER = 2,        /* all stacks for which there was no room */
+	FRAME_LOST_WAY = 4,     /* the caller could not be found */
+	FRAME_UNSEEN = 8,       /* memory that no sample is of */
+	FRAME_UNOPTIMIZED = 16, /* a function that was compiled without optimization */
 };
 
 /* One of the items of an EVENT_STACKS or EVENT_SAMPLES. */

@@ -88,10 +88,11 @@ struct stacks {
 	struct run *run;
 	const struct classes *classes;
 	struct stacks_selection selection;
-	double total;     /* of all that was selected */
-	double samples;   /* how many samples that is */
-	double effective; /* as many samples of equal weight would have the same error */
-	double cut;       /* of total: stacks that do not reach their beginning */
+	double total;       /* of all that was selected */
+	double samples;     /* how many samples that is */
+	double effective;   /* as many samples of equal weight would have the same error */
+	double cut;         /* of total: stacks that do not reach their beginning */
+	double unoptimized; /* of total: functions compiled without optimization */
 	struct stacks_function *functions;
 	uint32_t nfunctions;
 	struct stacks_node *nodes;

@@ -208,16 +208,19 @@ static void totals(struct stacks *s)
 	}
 }
 
-/* Of those that do not reach their beginning. */
-static void cut_count(struct stacks *s)
+/* Of stacks that do not reach their beginning; of functions that were not optimized. */
+static void parts_count(struct stacks *s)
 {
 	const struct run *r = s->run;
 	const struct stacks_place *place = s->private->place;
 
-	for (uint32_t i = 1; i < r->nstacks; i++)
+	for (uint32_t i = 1; i < r->nstacks; i++) {
+		if (r->frames[r->stacks[i].frame].flags & FRAME_UNOPTIMIZED)
+			s->unoptimized += place[i].self;
 		if (!r->stacks[i].parent &&
 		    r->frames[r->stacks[i].frame].flags & (FRAME_CUT | FRAME_LOST_WAY))
 			s->cut += place[i].total;
+	}
 	s->cut += r->nstacks ? place[0].total : 0;
 }
 
@@ -244,7 +247,7 @@ int stacks_tree_make(struct stacks *s)
 		g.walk[0] = (struct class_walk){ 0 };
 		s->nnodes = 1;
 		totals(s);
-		cut_count(s);
+		parts_count(s);
 	}
 	for (uint32_t i = 0; !rc && i < s->run->nstacks; i++)
 		if (s->private->place[i].total > 0)

@@ -567,12 +567,21 @@ static void threads_make(struct summary *s)
 		s->code_thread_ratio = ratio_of(s, rows->row[0].self);
 }
 
+static void unoptimized_make(struct summary *s)
+{
+	double self = s->code->stacks->unoptimized;
+	double least = ratio_of(s, self) - code_error(s->code, s->code->stacks, self);
+
+	s->code_unoptimized_ratio = ratio_of(s, self);
+	s->code_unoptimized_least = least > 0 ? least : 0;
+}
+
 int summary_code_make(struct summary *s, struct run *r, const char *classes, struct err *e)
 {
 	int rc = code_make(&s->code, r, s, classes, e);
 
 	s->code_samples = s->code_top_ratio = s->code_thread_ratio = s->code_threads =
-		s->code_short_ratio = NAN;
+		s->code_short_ratio = s->code_unoptimized_ratio = s->code_unoptimized_least = NAN;
 	s->mpi_code_processes = s->mpi_code_most = s->mpi_code_least = s->mpi_code_idle = NAN;
 	if (rc || !s->code || !s->code->stacks || !(s->code->account.whole_s > 0))
 		return rc;
@@ -582,5 +591,6 @@ int summary_code_make(struct summary *s, struct run *r, const char *classes, str
 	shares_make(s);
 	top_make(s);
 	threads_make(s);
+	unoptimized_make(s);
 	return summary_code_ranks(s, e);
 }

@@ -259,6 +259,8 @@ struct summary {
 	double mpi_code_processes, mpi_code_most, mpi_code_least;
 	double mpi_code_idle; /* of the name of the former, how many used hardly any CPU time */
 	double code_samples, code_top_ratio, code_thread_ratio, code_threads, code_short_ratio;
+	double code_unoptimized_least; /* lower end of its interval, a share of all CPU time */
+	double code_unoptimized_ratio;
 	char code_top[160]; /* "solve (solver.c:41)" */
 	struct summary_share share[SUMMARY_SHARES];
 	uint32_t nshares;
