@@ -43,6 +43,15 @@ struct inodes *inodes_new(void)
 	return calloc(1, sizeof(struct inodes));
 }
 
+void inodes_free(struct inodes *s)
+{
+	for (uint32_t i = 0; s && i < SEATS; i++)
+		free(s->seat[i].path);
+	for (uint32_t i = 0; s && i < DIRECTORIES; i++)
+		free(s->directory[i].path);
+	free(s);
+}
+
 bool inode_is(const char *path, uint64_t device, uint64_t inode)
 {
 	struct stat st;
