@@ -150,6 +150,12 @@ static void test_an_inode_without_a_name_is_found_later(void **state)
 	inodes_near(f->tracing.inodes, other);
 	assert_true(inodes_path(f->tracing.inodes, st.st_dev, st.st_ino, found, sizeof found));
 	assert_string_equal(found, path);
+	fd = open(other, O_CREAT | O_WRONLY, 0600); /* the directory has changed since */
+	assert_true(fd >= 0 && !fstat(fd, &st));
+	close(fd);
+	assert_true(inodes_path(f->tracing.inodes, st.st_dev, st.st_ino, found, sizeof found));
+	assert_string_equal(found, other);
+	assert_int_equal(unlink(other), 0);
 	assert_int_equal(unlink(path), 0); /* a name holds only while the file has it */
 	assert_false(inodes_known(f->tracing.inodes, st.st_dev, st.st_ino, found, sizeof found));
 	assert_int_equal(rmdir(directory), 0);
