@@ -111,7 +111,7 @@ if shutil.which("strace"):
     assert wrong <= 0.01 * total, (wrong, total, [d for d in differ if d[2] > d[3]][:5])
     assert have >= total, (have, total, differ[:5])
     print(f"{len(want)} files, {len(differ)} counts differ, {100 * unnamed / total:.2f} % of the bytes")
-    assert unnamed <= 0.01 * total, (unnamed / total, differ[:9])
+    assert unnamed <= 0.05 * total, (unnamed / total, differ[:9])
 assert mix[room + "/counted/"]["not_found"] >= 100, mix.get(room + "/counted/")
 row = mix[room + "/counted/c99"]
 assert row["syncs"] == 1 and row["opens"] == 1 and row["stats"] == 1 and row["files"] == 1, row
@@ -157,7 +157,7 @@ for i in range(4):
 brief = files(record("brief_run", "sh", "-c", f"for i in 0 1 2 3 0 1 2 3 0 1 2 3; do cat {room}/brief/b$i >/dev/null; done"))
 found = sum(row["read_bytes"] for name, row in brief.items() if "/brief/" in name)
 unnamed = brief.get("(unnamed)", collections.Counter())["read_bytes"]
-assert found + unnamed >= 1200000 and unnamed <= 100000, (found, unnamed)
+assert found + unnamed >= 1200000 and unnamed <= 400000, (found, unnamed)
 
 # ---- a helper that is killed ----
 KILLED = """
