@@ -304,6 +304,12 @@ $(UNWINDING): $(UNWOUND)
 $(UNWINDING): private LDLIBS := $(UNWOUND) $(BUILD)/libsonde-all.a $(LDLIBS) $(unwind.needs:lib%=-l%) $(unwind.private)
 $(BUILD)/unit/test_unwind: private CPPFLAGS += $(if $(DEMANGLE),-DUNWIND_DEMANGLE)
 
+# Of the helper that traces system calls.
+TRACED  := $(patsubst %,$(BUILD)/obj/files/%.o,book calls inodes names records tracing)
+TRACING := $(BUILD)/fuzz/fuzz_files_records $(BUILD)/unit/test_files
+$(TRACING): $(TRACED)
+$(TRACING): private LDLIBS := $(TRACED) $(BUILD)/libsonde-all.a $(LDLIBS)
+
 BENCH := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 PROGS := $(patsubst tests/programs/%.c,$(BUILD)/programs/%,$(wildcard tests/programs/*.c))
 programs: $(STUBS)

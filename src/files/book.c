@@ -176,6 +176,16 @@ void book_end(struct book *b, struct book_process *p)
 	free(p);
 }
 
+void book_free(struct book *b)
+{
+	for (uint32_t at = 0; b && at < PROCESSES; at++)
+		while (b->process[at])
+			book_end(b, b->process[at]);
+	for (uint32_t i = 1; b && i <= BOOK_ROWS; i++)
+		free(b->row[i].path);
+	free(b);
+}
+
 /* ---- rows ---- */
 
 struct book_row *book_row(struct book *b, uint32_t row)

@@ -53,6 +53,7 @@ struct book_row {
 struct book;
 
 struct book *book_new(void); /* NULL: no memory */
+void book_free(struct book *b);
 
 struct book_process *book_find(struct book *b, pid_t pid); /* NULL: not known */
 /* Made where it is not known. NULL: no memory. */

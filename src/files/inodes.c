@@ -13,8 +13,9 @@ enum {
 	SEATS = 1 << 16,
 	NEAR = 8,
 	DIRECTORIES = 1024,
-	BELOW = 2, /* directories in one that was seen are read, too: Python's caches */
-	LOOK_NS = 100000000,
+	BELOW = 2,            /* directories in one that was seen are read, too: Python's caches */
+	LOOKS_NS = 200000000, /* that looking may take, and a tenth of the time */
+	TICK_NS = 20000000,
 	DEEP = 4,
 	ENTRIES_MOST = 20000,
 	PATH_BYTES = 4096
@@ -35,12 +36,25 @@ struct inodes {
 	struct seat seat[SEATS];
 	struct directory directory[DIRECTORIES]; /* those that were seen last */
 	uint32_t ndirectories, turn;
-	int64_t looked_ns;
+	int64_t since_ns, looks_ns; /* how long it has looked through them */
 };
 
 struct inodes *inodes_new(void)
 {
-	return calloc(1, sizeof(struct inodes));
+	struct inodes *s = calloc(1, sizeof *s);
+
+	if (s)
+		s->since_ns = clock_mono_ns();
+	return s;
+}
+
+void inodes_free(struct inodes *s)
+{
+	for (uint32_t i = 0; s && i < SEATS; i++)
+		free(s->seat[i].path);
+	for (uint32_t i = 0; s && i < DIRECTORIES; i++)
+		free(s->directory[i].path);
+	free(s);
 }
 
 bool inode_is(const char *path, uint64_t device, uint64_t inode)
@@ -181,12 +195,16 @@ static void read_directory(struct inodes *s, uint32_t i)
 	struct dirent *entry;
 	struct stat st;
 	int left = ENTRIES_MOST;
+	int64_t modified_ns;
 	DIR *dir;
 
-	if (stat(d->path, &st) ||
-	    d->modified_ns == st.st_mtim.tv_sec * NS_PER_S + st.st_mtim.tv_nsec)
+	if (stat(d->path, &st))
 		return;
-	d->modified_ns = st.st_mtim.tv_sec * NS_PER_S + st.st_mtim.tv_nsec;
+	modified_ns = st.st_mtim.tv_sec * NS_PER_S + st.st_mtim.tv_nsec;
+	if (d->modified_ns == modified_ns)
+		return;
+	/* One that was changed just now may change once more at the same time. */
+	d->modified_ns = clock_utc_ns() - modified_ns < TICK_NS ? 1 : modified_ns;
 	dir = opendir(d->path);
 	while (dir && left-- && (entry = readdir(dir))) {
 		int n = snprintf(path, sizeof path, "%s%s", d->path, entry->d_name);
@@ -206,15 +224,15 @@ static void read_directory(struct inodes *s, uint32_t i)
 
 bool inodes_path(struct inodes *s, uint64_t device, uint64_t inode, char *out, size_t size)
 {
+	int64_t now_ns = clock_mono_ns();
 	bool again;
 
 	if (inodes_known(s, device, inode, out, size))
 		return true;
-	again = clock_mono_ns() - s->looked_ns >= LOOK_NS;
+	again = s->looks_ns < LOOKS_NS + (now_ns - s->since_ns) / 10;
 	for (uint32_t i = 0; i < DIRECTORIES && s->directory[i].path; i++)
 		if (again || !s->directory[i].modified_ns)
 			read_directory(s, i);
-	if (again)
-		s->looked_ns = clock_mono_ns();
+	s->looks_ns += clock_mono_ns() - now_ns;
 	return inodes_known(s, device, inode, out, size);
 }

@@ -17,6 +17,7 @@
 struct inodes;
 
 struct inodes *inodes_new(void); /* NULL: no memory */
+void inodes_free(struct inodes *s);
 void inodes_learn(struct inodes *s, uint64_t device, uint64_t inode, const char *path);
 /* That the job uses files in the directory of a path. */
 void inodes_near(struct inodes *s, const char *path);

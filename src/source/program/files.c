@@ -22,7 +22,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { READY_MS = 6000, JOIN_MS = 1000, LAST_MS = 4000, SOCKET_ROOM = 4 << 20 };
+enum {
+	READY_MS = 6000,
+	JOIN_MS = 1000,
+	LAST_MS = 4000,
+	SOCKET_ROOM = 4 << 20,
+	RESTARTS_MOST = 3,
+	LAUNCHERS_MOST = 64,
+	PIDS_MOST = 4096,
+};
 
 #define ROW(name_, unit_, label_, help_)                                                           \
 	{                                                                                          \
@@ -87,6 +95,11 @@ struct files {
 	int socket;
 	bool over, done, ready; /* ready: it has answered the last order */
 	int64_t lost, cpu_ns, dropped;
+	int64_t lost_before, cpu_before_ns; /* of the helpers that ended too early */
+	uint32_t restarts;
+	pid_t launcher[LAUNCHERS_MOST]; /* a helper that is started anew knows them, too */
+	uint32_t nlaunchers;
+	pid_t pids[PIDS_MOST];
 	uint32_t instance[FILES_ROWS]; /* of each row of the helper */
 	struct files_answer answer;
 	char why[256]; /* positions alone: the reason */
@@ -220,8 +233,8 @@ static void take_answer(struct files *k, struct sample *s)
 		take_ready(k);
 	if (k->answer.kind != FILES_LOST)
 		return;
-	k->lost = k->answer.value[0];
-	k->cpu_ns = k->answer.value[1];
+	k->lost = k->answer.value[0] > 0 ? k->answer.value[0] : 0;
+	k->cpu_ns = k->answer.value[1] > 0 ? k->answer.value[1] : 0;
 }
 
 /* That a task is traced from now on. */
@@ -240,6 +253,8 @@ static int order(struct files *k, enum files_order_kind kind, pid_t pid, int pat
 
 static void say_note(struct files *k, struct sample *s)
 {
+	number_add(&k->lost, k->lost_before);
+	number_add(&k->cpu_ns, k->cpu_before_ns);
 	if (k->lost)
 		sample_meta_int(s, "files.records_lost", k->lost);
 	if (k->dropped)
@@ -264,28 +279,80 @@ static void finish(struct files *k, struct sample *s)
 	k->over = true;
 }
 
+/* Another one for what the job has by now. Its rows are rows of their own. */
+static bool start_again(struct files *k, struct err *e)
+{
+	const struct source_job *job = &k->env->job;
+	struct files_order o = { FILES_LAUNCHER, 0 };
+	size_t n;
+
+	memset(k->instance, 0, sizeof k->instance);
+	number_add(&k->lost_before, k->lost);
+	number_add(&k->cpu_before_ns, k->cpu_ns);
+	k->lost = k->cpu_ns = 0;
+	if (start(k, e))
+		return false;
+	for (uint32_t i = 0; i < k->nlaunchers; i++) {
+		o.pid = k->launcher[i];
+		(void)send(k->socket, &o, sizeof o, MSG_NOSIGNAL | MSG_DONTWAIT);
+	}
+	n = job->tree ? job->pids(job->tree, k->pids, PIDS_MOST) : 0;
+	for (size_t i = 0; i < n; i++) {
+		o = (struct files_order){ FILES_RUNNING, k->pids[i] };
+		for (uint32_t l = 0; l < k->nlaunchers; l++)
+			if (k->launcher[l] == o.pid)
+				o.kind = 0;
+		if (o.kind)
+			(void)send(k->socket, &o, sizeof o, MSG_NOSIGNAL | MSG_DONTWAIT);
+	}
+	return true;
+}
+
+/* It was killed or has crashed: what it had counted and not sent is lost. */
+static void replace(struct files *k, struct sample *s)
+{
+	struct err e = { "it had ended too often" };
+	char text[400];
+
+	k->pid = 0;
+	stop(k);
+	if (k->restarts < RESTARTS_MOST && start_again(k, &e)) {
+		sample_meta_int(s, "files.helper_restarts", ++k->restarts);
+		snprintf(text, sizeof text,
+			 "the helper sonde-files ended too early and was started again (%u): calls "
+			 "in between, and those not yet stored, are missing",
+			 k->restarts);
+	} else {
+		stop(k);
+		k->over = true;
+		snprintf(text, sizeof text,
+			 "recorded until the helper sonde-files ended too early: %.300s", e.text);
+	}
+	sample_meta_text(s, "files.note", text);
+}
+
 static int files_read(void *state, struct sample *s)
 {
 	struct files *k = state;
 
 	if (k->over)
 		return 0;
-	if (s->last) {
-		finish(k, s);
-		return 0;
-	}
 	while (s->nevents < s->event_cap / 2 && receive(k, 0))
 		take_answer(k, s);
-	if (waitpid(k->pid, NULL, WNOHANG) == k->pid) {
-		k->pid = 0;
-		k->over = true;
-		sample_meta_text(s, "files.note",
-				 "recorded until the helper sonde-files ended too early");
-	}
+	if (waitpid(k->pid, NULL, WNOHANG) == k->pid)
+		replace(k, s);
+	if (s->last && !k->over)
+		finish(k, s);
 	return 0;
 }
 
 /* ---- opening ---- */
+
+static void remember(struct files *k, pid_t launcher)
+{
+	if (k->nlaunchers < LAUNCHERS_MOST)
+		k->launcher[k->nlaunchers++] = launcher;
+}
 
 static int files_joined(void *state, pid_t launcher, bool runs, struct sample *s)
 {
@@ -294,6 +361,7 @@ static int files_joined(void *state, pid_t launcher, bool runs, struct sample *s
 	if (k->over || launcher == k->env->roots[0])
 		return 0;
 	(void)runs;
+	remember(k, launcher);
 	return order(k, FILES_LAUNCHER, launcher, JOIN_MS, s);
 }
 
@@ -321,6 +389,8 @@ static int begin(struct files *k, struct sample *s, struct err *e)
 	if (!receive(k, READY_MS) || k->answer.kind != FILES_READY)
 		return err_set(e, -EPIPE, "the helper sonde-files did not answer");
 	snprintf(k->why, sizeof k->why, "%.250s", k->answer.text);
+	if (k->env->launched && k->env->nroots)
+		remember(k, k->env->roots[0]);
 	for (size_t i = 0; i < k->env->nroots && !bad && !k->env->followed; i++)
 		bad = order(k, k->env->launched && !i ? FILES_LAUNCHER : FILES_RUNNING,
 			    k->env->roots[i], READY_MS, s);
