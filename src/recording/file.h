@@ -46,8 +46,8 @@ struct file_found {
 		sealed; /* blocks made from the tail; chunks point into it; free with bytes_free */
 };
 
-/* The generation and the records of a block of events, or of code, which was found good. 0, -EBADMSG or
- * -ENOMEM.
+/* The generation and the records of a block of events, or of code, which was found good. 0,
+ * -EBADMSG or -ENOMEM.
  */
 int file_events(const struct block *b, struct expander *x, uint64_t *generation,
 		struct bytes *records);

@@ -47,6 +47,7 @@ enum {
 	MAP_HEADER = 64,       /* bytes of an MMAP2 record before its path */
 	MEMORY_MAX = 1 << 30,
 	FILES_MAX = 8 << 20, /* bytes of files, its own code included, before pages are let go */
+	TRIM_STEP = 4 << 20, /* and by how much memory grows before free memory is */
 	LEARN_AGAIN_S = 1,   /* what a process has where, if a stack leads elsewhere, */
 	LEARN_ALWAYS_S = 10, /* and if no record tells of it */
 };
@@ -66,6 +67,7 @@ struct unwinder {
 	struct stack stack;
 	uint32_t missed[STACKS_RINGS_MAX]; /* samples that were lost before the next of a ring */
 	uint32_t held;                     /* answers in a row that waited for names */
+	int64_t trimmed_bytes;             /* its memory, when some was given back last */
 	uint64_t heads;                    /* of all rings together, when they were read last */
 };
 
@@ -313,7 +315,8 @@ static void weigh(struct unwinder *u)
 	if (!number_i64(&at, &size) || !number_i64(&at, &resident) || !number_i64(&at, &files))
 		return;
 	atomic_store(&p->resident_bytes, resident * page);
-	if (files * page > FILES_MAX) {
+	if (files * page > FILES_MAX || resident * page > u->trimmed_bytes + TRIM_STEP) {
+		u->trimmed_bytes = resident * page;
 		modules_let_go(&u->modules);
 		names_let_go(u->names);
 	}

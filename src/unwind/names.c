@@ -216,6 +216,7 @@ static void let_go(struct names *n)
 		if (n->symbols[i])
 			symbols_let_go(n->symbols[i]);
 	n->let_go = false;
+	malloc_trim(0); /* what reading lines has left */
 }
 
 static void *answer_all(void *context)

@@ -44,7 +44,7 @@ struct names *names_make(struct modules *modules); /* NULL: no memory, or no thr
 void names_ask(struct names *n, uint32_t frame, uint32_t module, uint64_t address);
 /* The job has used so much more CPU time. */
 void names_earn(struct names *n, int64_t cpu_ns);
-/* Give back pages of files, as soon as all is answered. */
+/* Give back pages of files and free memory, as soon as all is answered. */
 void names_let_go(struct names *n);
 /* One that was found, or NULL, a frame perhaps a second time. named_free it. */
 struct named *names_take(struct names *n);
