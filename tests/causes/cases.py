@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 # What a verdict may blame: used to recognize wrong blame.
 IDEAS = {
-    "others": r"\bothers?('s?)?\b.*\b(cores?|CPUs?|machine|node)\b|\b(cores?|CPUs?)\b.*\b(taken|took)\b|neighbou?r|\bsteal|stolen|hypervisor|other (jobs|processes|programs|users)",
+    "others": r"(?<!after the )\bothers?('s?)?\b.*\b(cores?|CPUs?|machine|node)\b|\b(cores?|CPUs?)\b.*\b(taken|took)\b|neighbou?r|\bsteal|stolen|hypervisor|other (jobs|processes|programs|users)",
     "throttled": r"throttl|quota|CPU limit",
     "one core": r"\bone of( the)? \d+ cores|\b(one|single|1) core\b|single.thread|in parallel|\bserial|sequential|one (thread|process|task)",
     "few cores": r"cores? (were|was|stood|stayed|remained) (idle|unused)|of \d+ cores|unused cores|cores? in use",
