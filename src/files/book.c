@@ -143,9 +143,10 @@ void book_fork(struct book *b, pid_t parent, pid_t child)
 		return;
 	memcpy(p->comm, from->comm, sizeof p->comm);
 	memcpy(p->cwd, from->cwd, sizeof p->cwd);
-	if (from->nfds && book_fd(p, (int)from->nfds - 1))
-		memcpy(p->fd, from->fd, from->nfds * sizeof *p->fd);
-	for (uint32_t i = 0; i < p->nfds; i++)
+	if (!from->nfds || !book_fd(p, (int)from->nfds - 1))
+		return;
+	memcpy(p->fd, from->fd, from->nfds * sizeof *p->fd);
+	for (uint32_t i = 0; i < from->nfds; i++)
 		p->fd[i].early = NULL;
 }
 

@@ -117,7 +117,9 @@ static void add_missing(const struct summary *s, double *waited, const double *c
 	const struct timeline_row *node = timeline_find(t, summary_node_cores_metric);
 	double missing = 0, gaps = 0;
 
-	for (uint32_t i = 0; node && i < t->nwindows; i++) {
+	if (!node)
+		return;
+	for (uint32_t i = 0; i < t->nwindows; i++) {
 		double beyond = wanted[i] - cores[i] - waited[i];
 
 		missing += isnan(beyond) ? 0 : beyond - spread;

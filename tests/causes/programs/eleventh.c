@@ -158,18 +158,18 @@ int main(int argc, char **argv)
 {
 	const char *job = argc > 2 ? argv[1] : "";
 	if (!strcmp(job, "spinning") && argc > 3)
-		return spinning(atoi(argv[2]), atof(argv[3]));
+		return spinning((int)strtol(argv[2], NULL, 10), strtod(argv[3], NULL));
 	if (!strcmp(job, "ledger"))
-		return ledger(atoi(argv[2]));
+		return ledger((int)strtol(argv[2], NULL, 10));
 	if (!strcmp(job, "lookups") && argc > 3)
-		return lookups(argv[2], atof(argv[3]));
+		return lookups(argv[2], strtod(argv[3], NULL));
 	if (!strcmp(job, "areas"))
-		return areas(atof(argv[2]));
+		return areas(strtod(argv[2], NULL));
 	if (!strcmp(job, "heat"))
-		return heat(atoi(argv[2]));
+		return heat((int)strtol(argv[2], NULL, 10));
 	if (!strcmp(job, "item") && argc > 3)
-		return item(atoi(argv[2]), atof(argv[3]));
+		return item((int)strtol(argv[2], NULL, 10), strtod(argv[3], NULL));
 	if (!strcmp(job, "output") && argc > 3)
-		return output(argv[2], atoi(argv[3]));
+		return output(argv[2], (int)strtol(argv[3], NULL, 10));
 	return 2;
 }
