@@ -20,7 +20,8 @@ int main(int argc, char **argv)
 	int rank, size;
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
-	int rounds = argc > 2 ? (int)strtol(argv[2], NULL, 10) : 3, reader = argc > 1 && !strcmp(argv[1], "reader");
+	int rounds = argc > 2 ? (int)strtol(argv[2], NULL, 10) : 3,
+	    reader = argc > 1 && !strcmp(argv[1], "reader");
 	double total = 0;
 	for (int i = 0; i < rounds; i++) {
 		double x = reader && rank == 0 ? work(150000000) : 0, all = 0;
