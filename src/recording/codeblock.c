@@ -451,7 +451,8 @@ int codeblock_get(const struct block *b, struct expander *x, uint64_t *generatio
 		rc = section_get(&in, x, max, &columns);
 	if (!rc && !columns_find(&u, &columns))
 		rc = -EBADMSG;
-	u.texts = (struct scan){ .at = texts.data, .end = texts.data + texts.len };
+	u.texts =
+		(struct scan){ .at = texts.data, .end = texts.len ? texts.data + texts.len : NULL };
 	while (!rc && u.column[HEADS].at < u.column[HEADS].end) {
 		record_unpack(&u);
 		if (u.no_memory || records->failed)
