@@ -41,14 +41,14 @@ SOURCES = r"""for i in $(seq N); do { echo '#include <map>'; echo '#include <reg
 
 ELEVENTH = [
     # One core does the work.
-    Eleventh("textbook-matrices", "C++ multiplies matrices in three loops, in one thread", "./matrices {n}", ONE, fine=FEW, draw={"n": (1250, 1350)},
+    Eleventh("textbook-matrices", "C++ multiplies matrices in three loops, in one thread", "./matrices {n}", ONE, fine=FEW, draw={"n": (1900, 2000)},
              before="g++ -O2 -o matrices {src}/eleventh.cpp", wrong=COMPUTE + NO_MANY, truth="One thread computes, one core of two is unused.", falsely="waiting, storage"),
     Eleventh("log-report-in-perl", "Perl matches each line of a log in one process", f"{PL} report {{n}}", ONE, fine=FEW, draw={"n": (9, 11)}, before=LOG, wrong=NO_DISK + NO_MANY,
              truth="One process of Perl computes.", falsely="storage: the log is in the cache"),
     Eleventh("join-without-index", "sqlite3 joins two tables that have no index", "sh:sqlite3 :memory: \"create table a(x); create table b(y, z); insert into a select value from generate_series(1, {n}); "
-             "insert into b select value * 3, value from generate_series(1, {n}); select count(*) from a cross join b where b.y + 0 = a.x + 0;\"", ONE, fine=FEW, draw={"n": (9000, 11000)},
+             "insert into b select value * 3, value from generate_series(1, {n}); select count(*) from a cross join b where b.y + 0 = a.x + 0;\"", ONE, fine=FEW, draw={"n": (12000, 14000)},
              wrong=NO_DISK + NO_MANY, truth="sqlite3 computes in one thread.", falsely="storage, locks"),
-    Eleventh("array-element-by-element", "a Python loop goes through a numpy array element by element", f"{PY} relax 700 {{n}}", ONE + [r"interpreter|bytecode"], fine=FEW, draw={"n": (16, 20)},
+    Eleventh("array-element-by-element", "a Python loop goes through a numpy array element by element", f"{PY} relax 700 {{n}}", ONE + [r"interpreter|bytecode"], fine=FEW, draw={"n": (28, 34)},
              needs="numpy", wrong=COMPUTE + NO_MANY, truth="One thread interprets Python.", falsely="memory, storage"),
     Eleventh("backup-through-xz", "a backup is compressed by one xz, which the pipe waits for", "sh:tar c data | xz -6 >backup.tar.xz", ONE + [r"\bxz\b.*compress|compress.*\bxz\b"], fine=FEW,
              before="mkdir data; head -c 16000000 /dev/urandom >data/a; base64 data/a >data/b; rm data/a", wrong=NO_DISK + NO_MANY, truth="xz compresses in one thread (-T0 would use all cores).",
@@ -100,7 +100,7 @@ ELEVENTH = [
     Eleventh("crash-that-nobody-sees", "one of twelve items crashes, the script goes on and ends with 0", "sh:for i in 1 2 3 4 5 6 7 8 9 10 11 12; do {bin}/eleventh item $i 0.7 || true; done >items", CRASH + FAILED,
              fine=FEW, kind="failed", wrong=COMPUTE + NO_MANY, truth="One process died of SIGSEGV though the job ended with 0.", falsely="only: one core"),
     # Files and storage.
-    Eleventh("ledger-flushed-each-time", "C flushes a ledger after each record", f"{C} ledger {{n}}", FSYNC, fine="storage,idle", draw={"n": (5000, 7000)}, wrong=NO_MEMORY + NO_MANY, truth="It waits for fdatasync after each record.",
+    Eleventh("ledger-flushed-each-time", "C flushes a ledger after each record", f"{C} ledger {{n}}", FSYNC, fine="storage,idle", draw={"n": (30000, 36000)}, wrong=NO_MEMORY + NO_MANY, truth="It waits for fdatasync after each record.",
              falsely="small writes only"),
     Eleventh("write-for-each-field", "Perl writes each field by a call of its own", f"{PL} fields {{n}}", SMALL, fine=FEW + ",kernel", draw={"n": (1200000, 1500000)}, wrong=NO_DISK + NO_MEMORY,
              truth="Millions of writes of a few bytes: system calls.", falsely="slow storage"),
@@ -124,7 +124,7 @@ ELEVENTH = [
              wrong=NO_DISK + NO_MEMORY + NO_MANY, truth="Half one core, half waiting for a server's replies.", falsely="storage"),
     Eleventh("leak-until-killed", "each step keeps 4 MB until the control group's limit kills it", f"{PY} leak 400", OOM, GROWS + KILLED, fine=FEW, kind="failed", around="memory:450", needs="cgroup", wrong=NO_DISK + NO_MANY,
              truth="Memory grew steadily to the limit of the control group, and the kernel killed it.", falsely="one core first"),
-    Eleventh("each-sample-flushed", "Python saves each sample as a file of its own, flushed", f"{PY} samples {{n}}", FSYNC, FILES, fine=FEW + ",storage,idle", draw={"n": (2500, 3200)}, wrong=NO_MEMORY + NO_MANY,
+    Eleventh("each-sample-flushed", "Python saves each sample as a file of its own, flushed", f"{PY} samples {{n}}", FSYNC, FILES, fine=FEW + ",storage,idle", draw={"n": (14000, 17000)}, wrong=NO_MEMORY + NO_MANY,
              truth="fsync of many small files.", falsely="computing"),
     Eleventh("service-never-there", "a service refuses each try; pauses grow; then it gives up", f"{PY} retry {{n}}", FAILED + [r"refused"], IDLE, fine="idle", kind="failed", draw={"n": (6, 7)}, wrong=COMPUTE[:2],
              truth="Refused connections, sleeping between tries, exit code 1.", falsely="storage, computing"),
@@ -138,13 +138,13 @@ ELEVENTH = [
     Eleventh("sound-rust", "two threads of Rust take turns at ranges", "./primes {n}", [], kind="healthy", alone=True, draw={"n": (1500, 1800)}, needs="rustc", before="rustc -O -o primes {src}/eleventh.rs", truth="Both cores compute.", falsely="anything"),
     Eleventh("sound-ranks", "two ranks of MPI share the work evenly", f"{OMPI} even {{n}}", [], kind="healthy", draw={"n": (28, 36)}, truth="Both cores compute.", falsely="anything", **RANKS_OF),
     Eleventh("sound-blas", "numpy multiplies matrices with two threads", "sh:OPENBLAS_NUM_THREADS=2 exec {py} {src}/eleventh.py products 2000 {n}", [], kind="healthy", alone=True, draw={"n": (32, 40)}, needs="numpy", truth="Both cores compute.", falsely="anything"),
-    Eleventh("sound-zstd", "zstd compresses with two threads", "zstd -q -T2 -12 -o packed data", [], kind="healthy", alone=True, needs="zstd", before="head -c 90000000 /dev/urandom | base64 >data", truth="Both cores compress.", falsely="anything"),
-    Eleventh("sound-go", "two goroutines sort parts", "./go parts {n}", [], kind="healthy", alone=True, draw={"n": (180, 220)}, truth="Both cores sort.", falsely="anything", **GO),
+    Eleventh("sound-zstd", "zstd compresses with two threads", "zstd -q -T2 -15 -o packed data", [], kind="healthy", alone=True, needs="zstd", before="head -c 90000000 /dev/urandom | base64 >data", truth="Both cores compress.", falsely="anything"),
+    Eleventh("sound-go", "two goroutines sort parts", "./go parts {n}", [], kind="healthy", alone=True, draw={"n": (300, 350)}, truth="Both cores sort.", falsely="anything", **GO),
     Eleventh("sound-java", "Java searches with a parallel stream", "java -cp . Eleventh stream {n}", [], kind="healthy", alone=True, draw={"n": (22000000, 26000000)}, truth="Both cores compute.", falsely="anything", **JAVA),
-    Eleventh("sound-heat", "OpenMP with two threads computes heat on a plate", "sh:OMP_NUM_THREADS=2 exec {bin}/eleventh heat {n}", [], kind="healthy", alone=True, draw={"n": (1400, 1800)}, truth="Both cores compute.", falsely="anything"),
+    Eleventh("sound-heat", "OpenMP with two threads computes heat on a plate", "sh:OMP_NUM_THREADS=2 exec {bin}/eleventh heat {n}", [], kind="healthy", alone=True, draw={"n": (6000, 7000)}, truth="Both cores compute.", falsely="anything"),
     Eleventh("sound-indexes", "two sqlite3 build an index each, each in one transaction",
              "sh:for d in 1 2; do sqlite3 $d.db 'begin; create table t(x, y); insert into t select value, (value * 7919) % 1000003 from generate_series(1, {n}); create index i on t(y, x); commit' & done; wait", [], kind="healthy", alone=True,
-             draw={"n": (3500000, 4000000)}, truth="Both cores compute, written once.", falsely="anything"),
+             draw={"n": (7000000, 8000000)}, truth="Both cores compute, written once.", falsely="anything"),
     Eleventh("sound-pool", "a pool of two works at even chunks", f"{PY} pool {{n}}", [], kind="healthy", alone=True, draw={"n": (60, 72)}, truth="Both cores compute.", falsely="anything"),
 ]
 

@@ -56,7 +56,7 @@ SCORES = ("first", "later", "silent", "false")
 LIMIT = 150    # seconds that one job may take
 FIGURES = ("sonde", "cores", "memory", "memory peak", "of which", "CPU time", "counted by", "processes", "I/O", "monitor", "recording", "machine", "time",
            "where", "overhead", "next", "swap", "GPU", "GPUs", "nodes", "energy", "network", "events", "phases", "marks", "still runs", "left behind", "used",
-           "code", "hot spots", "losses")
+           "code", "hot spots", "Python", "losses")
 NO_BLAME = ("unsure", "good", "ok", "fine")
 # What a verdict says of the recording and not of the job.
 OF_SONDE = r"^Sonde (took|used|lost|could)|samples (were (late|skipped)|could not be)|were sampled|too short to"
