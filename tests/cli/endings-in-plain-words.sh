@@ -31,6 +31,8 @@ contains said ": what shells report if a command was killed by SIGBUS, it access
 ends : sh -c 'timeout 0.2 sleep 9'
 contains said "exit code 124 after "
 contains said ": timeout killed it when the time was up"
+ends : sh -c 'exit 124'
+contains said ": what timeout reports when the time was up"
 ends : sh -c 'no-such-command-here'
 contains said ": command not found"
 ends : sh -c '"$0"' "$PWD"

@@ -4,6 +4,7 @@
 #include "report/summary/ending.h"
 
 #include <math.h>
+#include <signal.h>
 #include <string.h>
 
 /* Of all recordings of its host. */
@@ -132,12 +133,14 @@ static double straggler(const struct summary *s)
 	return *s->story.straggler_cause != 0;
 }
 
-/* A launcher waits for as long as its ranks run. */
+/* A launcher waits for as long as its ranks run. Who interrupts a job by hand may just not want to
+ * wait. */
 static double hung(const struct summary *s)
 {
 	const double silent = s->story.silent_s;
+	const double least = ending_signal(s->signal, s->exit_code) == SIGINT ? 10 : 2;
 
-	return !(s->story.ranks_elsewhere > 0) && silent >= 2 &&
+	return !(s->story.ranks_elsewhere > 0) && silent >= least &&
 	       (silent >= 0.5 * s->wall_s || silent >= 60) && !(s->oom_kills > 0) &&
 	       ending_is_from_outside(s) && !ending_has_own_cause(s);
 }

@@ -2,6 +2,7 @@
 /* variables_text.c - what rules know that is not a number: names and words. */
 #include "core/stacks/stall.h"
 #include "report/judging/variables.h"
+#include "report/summary/ending.h"
 #include "report/summary/filesused.h"
 
 #include <string.h>
@@ -177,7 +178,7 @@ static const char *died_before(const struct summary *s)
 
 static const char *ended_by(const struct summary *s)
 {
-	return s->exit_code == 124 ? "timeout ended it" : s->ending.words;
+	return ending_is_by_timeout(s) ? "timeout ended it" : s->ending.words;
 }
 
 static const char *limit_address_space_process(const struct summary *s)

@@ -267,21 +267,24 @@ static const struct {
 	int code;
 	const char *why;
 } codes[] = {
-	{ TIMED_OUT, "timeout killed it when the time was up" },
+	{ TIMED_OUT, "what timeout reports when the time was up" },
 	{ NOT_EXECUTABLE,
 	  "a command was found but could not be executed (permission, format, or too "
 	  "many arguments)" },
 	{ NOT_FOUND, "command not found, or a shared library or interpreter that it needs" },
 };
 
-/* Exit code 1 of these commands is an answer. */
-static const struct {
-	const char *command, *why;
-} answers[] = {
-	{ "grep", "grep found no match" }, { "diff", "the files differ" },
-	{ "cmp", "the files differ" },     { "test", "the condition is false" },
-	{ "[", "the condition is false" },
-};
+static const char by_timeout[] = "timeout killed it when the time was up";
+
+bool ending_is_by_timeout(const struct summary *s)
+{
+	bool ran = false;
+
+	for (uint32_t i = 0; i < s->ncommands; i++)
+		ran |= !strncmp(s->commands[i].name, "timeout", 7) &&
+		       (!s->commands[i].name[7] || s->commands[i].name[7] == ' ');
+	return ran && s->exit_code == TIMED_OUT;
+}
 
 int ending_signal(double signal, double exit_code)
 {
@@ -325,28 +328,16 @@ struct meaning {
 	char text[320];
 };
 
-/* "/usr/bin/grep -q x file" is grep. */
-static const char *why_of_answer(const char *command)
+static void explain_code(struct meaning *m, const struct summary *s, int code)
 {
-	size_t n = command ? strcspn(command, " ") : 0, at = n;
-
-	while (at && command[at - 1] != '/')
-		at--;
-	for (size_t i = 0; n && i < sizeof answers / sizeof answers[0]; i++)
-		if (strlen(answers[i].command) == n - at &&
-		    !strncmp(command + at, answers[i].command, n - at))
-			return answers[i].why;
-	return NULL;
-}
-
-static void explain_code(struct meaning *m, const struct story *y, int code)
-{
+	const struct story *y = &s->story;
 	int signal = ending_signal(NAN, code);
 	char name[24];
 
 	for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
 		if (codes[i].code == code)
-			explain(m->text, sizeof m->text, ": ", codes[i].why);
+			explain(m->text, sizeof m->text, ": ",
+				ending_is_by_timeout(s) ? by_timeout : codes[i].why);
 	if (!signal)
 		return;
 	name_signal(signal, name, sizeof name);
@@ -570,9 +561,9 @@ void ending_make(struct summary *s)
 	} else if (s->exit_code >= 0) {
 		snprintf(e->words, sizeof e->words, "%sxit code %.0f",
 			 s->exit_code > 0 ? "Failed: e" : "E", s->exit_code);
-		explain_code(&m, &s->story, (int)s->exit_code);
+		explain_code(&m, s, (int)s->exit_code);
 		if (s->exit_code == 1)
-			explain(m.text, sizeof m.text, ": ", why_of_answer(s->command));
+			explain(m.text, sizeof m.text, ": ", reason_of_answer(s->command));
 	} else {
 		snprintf(e->words, sizeof e->words, "%s",
 			 s->running ? "Running" : "End not recorded");

@@ -23,6 +23,8 @@ void ending_make(struct summary *s);
 /* The signal that ended a task, or what its exit code says of one that ended what it ran, as shells
  * do; 0: none. NAN is neither. */
 int ending_signal(double signal, double exit_code);
+/* Did timeout end it, which ran? */
+bool ending_is_by_timeout(const struct summary *s);
 /* Is an end by this signal an accident, not somebody's wish? */
 bool ending_is_crash(double signal);
 /* Did somebody end it from outside: timeout, a signal that asks to end or kills? */

@@ -37,9 +37,11 @@ static void advise(char out[STORY_WHERE], const char *evidence, const char *wher
 {
 	const char *advice = stall_advice(evidence ? evidence : "");
 
+	if (!*advice)
+		advice = "Record it with --waits to see which code waited.";
 	if (!where || !*where)
 		snprintf(out, STORY_WHERE, "%s", advice);
-	else if (!*advice || strstr(advice, "gdb -p"))
+	else if (strstr(advice, "gdb -p") || strstr(advice, "--waits"))
 		snprintf(out, STORY_WHERE, "%.*s%s", STORY_WHERE - 16, where, full_stop(where));
 	else
 		snprintf(out, STORY_WHERE, "%.*s%s %s", STORY_WHERE / 8 * 7, where,

@@ -398,3 +398,28 @@ void reason_print(const struct summary_reason *x, FILE *out)
 	}
 	free(copy);
 }
+
+/* ---- answers ---- */
+
+/* Exit code 1 of these commands is an answer. */
+static const struct {
+	const char *command, *why;
+} answers[] = {
+	{ "grep", "grep found no match" }, { "diff", "the files differ" },
+	{ "cmp", "the files differ" },     { "test", "the condition is false" },
+	{ "[", "the condition is false" },
+};
+
+/* "/usr/bin/grep -q x file" is grep. */
+const char *reason_of_answer(const char *command)
+{
+	size_t n = command ? strcspn(command, " ") : 0, at = n;
+
+	while (at && command[at - 1] != '/')
+		at--;
+	for (size_t i = 0; n && i < sizeof answers / sizeof answers[0]; i++)
+		if (strlen(answers[i].command) == n - at &&
+		    !strncmp(command + at, answers[i].command, n - at))
+			return answers[i].why;
+	return NULL;
+}
