@@ -34,7 +34,8 @@ enum {
 	HELD_NS = 20000000, /* until it shows whether a name in memory was overwritten */
 	RECORD_MOST = 65536,
 	RING_QUEUE = 1 << 14,
-	READERS = 6, /* of a ring */
+	READERS = 6, /* of a ring, */
+	READERS_OF_ALL = 48,
 	LOOK_MS = 1000,
 	READER_STACK = 256 * 1024,
 };
@@ -189,7 +190,7 @@ static int open_event(struct perf_event_attr *a, pid_t tid, int cpu, int into)
 	return fd;
 }
 
-static void start_readers(struct ring *ring);
+static void start_readers(struct ring *ring, uint32_t rings);
 
 /* What its tasks record wakes the readers, too. */
 static void add_task(const struct ring *ring, int fd)
@@ -235,7 +236,7 @@ static int open_ring(struct rings *r, pid_t tid, uint32_t cpu)
 		return bad;
 	add_task(ring, fd);
 	if (!ring->is_read)
-		start_readers(ring);
+		start_readers(ring, r->ncpus);
 	return 0;
 }
 
@@ -323,8 +324,9 @@ static void *read_always(void *of)
 	return NULL;
 }
 
-static void start_readers(struct ring *ring)
+static void start_readers(struct ring *ring, uint32_t rings)
 {
+	uint32_t each = rings < READERS_OF_ALL ? READERS_OF_ALL / rings : 1;
 	pthread_attr_t a;
 	pthread_t reader;
 	cpu_set_t cpu;
@@ -336,7 +338,7 @@ static void start_readers(struct ring *ring)
 	(void)pthread_attr_setstacksize(&a, READER_STACK);
 	(void)pthread_attr_setdetachstate(&a, PTHREAD_CREATE_DETACHED);
 	if (!pthread_attr_setaffinity_np(&a, sizeof cpu, &cpu))
-		for (int i = 0; i < READERS; i++)
+		for (uint32_t i = 0; i < each && i < READERS; i++)
 			ring->is_read |= !pthread_create(&reader, &a, read_always, ring);
 	(void)pthread_attr_destroy(&a);
 }
