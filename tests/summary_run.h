@@ -14,7 +14,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { ROWS = 21, MAX = 64 };
+#ifndef SUMMARY_ROWS
+#define SUMMARY_ROWS 21
+#endif
+enum { ROWS = SUMMARY_ROWS, MAX = 64 };
 
 struct synthetic {
 	struct run run;

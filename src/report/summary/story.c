@@ -346,13 +346,25 @@ static double least_slope(const struct timeline *t, const double *v, uint32_t be
 	return least;
 }
 
+/* Where memory begins to fall until the end: a job that frees all before it exits. What falls for
+ * more than a fifth of the time until whole is no exit. */
+static uint32_t before_release(const double *bytes, uint32_t end, uint32_t whole)
+{
+	uint32_t top = end;
+
+	while (top > 1 && bytes[top - 1] < bytes[top - 2])
+		top--;
+	return whole - top <= whole / 5 ? top : end;
+}
+
 /* A job takes its memory when it begins and gives it back when it ends: neither is growth. What
  * worked for half of the run and then slept is judged by the time of its work. */
 static void tell_memory(struct story *y, const struct timeline *t, const double *bytes,
 			uint32_t worked)
 {
 	enum { LEAST_WINDOWS = 16 };
-	uint32_t end = worked >= t->nwindows / 2 ? worked : t->nwindows, begin = end / 5;
+	uint32_t whole = worked >= t->nwindows / 2 ? worked : t->nwindows;
+	uint32_t end = whole, begin = end / 5;
 	double most = 0;
 	struct line l;
 
@@ -360,7 +372,8 @@ static void tell_memory(struct story *y, const struct timeline *t, const double 
 		most = fmax(most, bytes[i]);
 	while (end > begin && !(bytes[end - 1] >= most / 2))
 		end--;
-	if (end - begin < LEAST_WINDOWS)
+	end = before_release(bytes, end, whole);
+	if (end < begin + LEAST_WINDOWS)
 		return;
 	l = fit(t, bytes, begin, end);
 	y->leak_bytes_per_s = l.slope;
