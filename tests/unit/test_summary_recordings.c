@@ -142,9 +142,27 @@ static void test_a_recorder_that_saw_nothing_of_the_job_is_named(void **state)
 	done(&s, x);
 }
 
+/* On the other node no sample saw a process. */
+static void test_the_memory_of_some_nodes_is_a_lower_bound(void **state)
+{
+	struct synthetic *x = synthetic_new(2);
+	struct summary s;
+
+	(void)state;
+	meta_int(x, 2, "job.peak_memory_bytes", 5);
+	s = made(x);
+	assert_true(s.peak_memory_bytes == 5 && s.peak_memory_is_bound);
+	done(&s, x);
+	x = synthetic_new(2);
+	s = made(x);
+	assert_true(isnan(s.peak_memory_bytes) && !s.peak_memory_is_bound);
+	done(&s, x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_memory_of_some_nodes_is_a_lower_bound),
 		cmocka_unit_test(test_a_machine_that_two_recordings_saw_counts_once),
 		cmocka_unit_test(test_machines_add_up),
 		cmocka_unit_test(test_what_was_seen_one_after_the_other_adds_up),

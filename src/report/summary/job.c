@@ -290,6 +290,17 @@ static double over_nodes(const struct run *r, const struct node_figures *nodes, 
 	return all;
 }
 
+/* Of nodes on which no sample saw the job's memory the others' is a lower bound. */
+static void bound_memory(double v[FIGURES], const struct run *r, const struct node_figures *nodes)
+{
+	double known = 0;
+
+	for (uint32_t i = 1; i < r->nnodes; i++)
+		known += nodes[i].host == i ? fmax(0, over_steps(nodes, i, PEAK_MEMORY)) : 0;
+	if (isnan(v[PEAK_MEMORY]) && known > 0)
+		v[PEAK_MEMORY] = known, v[PEAK_IS_BOUND] = 1;
+}
+
 /* The kind that promises least is the kind of a sum of several. */
 static const char *memory_kind(const struct run *r, const struct node_figures *nodes)
 {
@@ -476,6 +487,7 @@ static void fill_job(struct summary *s, const struct run *r, const struct node_f
 
 	for (size_t i = 0; i < FIGURES; i++)
 		v[i] = over_nodes(r, nodes, i);
+	bound_memory(v, r, nodes);
 #define NODES(id, member, ...) s->member = v[id];
 #include "report/summary/figures.def"
 	s->host_threads_running_peak = most_of_hosts(r, nodes, THREADS_RUNNING);
