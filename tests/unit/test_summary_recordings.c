@@ -154,6 +154,8 @@ static void test_the_memory_of_some_nodes_is_a_lower_bound(void **state)
 	assert_true(s.peak_memory_bytes == 5 && s.peak_memory_is_bound);
 	done(&s, x);
 	x = synthetic_new(2);
+	meta_int(x, 2, "job.peak_memory_bytes", 5);
+	x->node[1].complete = false;
 	s = made(x);
 	assert_true(isnan(s.peak_memory_bytes) && !s.peak_memory_is_bound);
 	done(&s, x);

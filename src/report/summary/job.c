@@ -192,10 +192,8 @@ static void fill_derived(struct node_figures *n, const struct run *r, uint32_t n
 		return;
 	n->memory_kind = isnan(n->v[PEAK_PSS]) ? "rss" : "pss";
 	n->v[PEAK_MEMORY] = isnan(n->v[PEAK_PSS]) ? n->v[PEAK_RSS] : n->v[PEAK_PSS];
-	if (n->v[PEAK_MEMORY] == 0)
-		n->v[PEAK_MEMORY] = NAN; /* nor is this */
-	if (isnan(n->v[PEAK_MEMORY]))
-		n->memory_kind = NULL;
+	if (!(n->v[PEAK_MEMORY] > 0)) /* nor is this */
+		n->v[PEAK_MEMORY] = NAN, n->memory_kind = NULL;
 }
 
 static int place(struct node_figures *nodes, const struct run *r)
@@ -282,10 +280,7 @@ static double over_nodes(const struct run *r, const struct node_figures *nodes, 
 				continue;
 			v = over_steps(nodes, i, figure);
 		}
-		if (over == OVER_MAX)
-			all = fmax(all, v);
-		else
-			all = i == 1 ? v : all + v;
+		all = over == OVER_MAX ? fmax(all, v) : i == 1 ? v : all + v;
 	}
 	return all;
 }
@@ -295,8 +290,13 @@ static void bound_memory(double v[FIGURES], const struct run *r, const struct no
 {
 	double known = 0;
 
-	for (uint32_t i = 1; i < r->nnodes; i++)
-		known += nodes[i].host == i ? fmax(0, over_steps(nodes, i, PEAK_MEMORY)) : 0;
+	for (uint32_t i = 1; i < r->nnodes; i++) {
+		double has = nodes[i].host == i ? over_steps(nodes, i, PEAK_MEMORY) : 0;
+
+		if (isnan(has) && !r->nodes[i].complete)
+			return; /* what its recording lost is not known to be little */
+		known += fmax(0, has);
+	}
 	if (isnan(v[PEAK_MEMORY]) && known > 0)
 		v[PEAK_MEMORY] = known, v[PEAK_IS_BOUND] = 1;
 }
