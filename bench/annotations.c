@@ -5,6 +5,8 @@
  * tool of $NVTX_INJECTION64_PATH and without one alternate. Prints the medians over the batches, in
  * ns: with a registered message, with a text, without a tool.
  */
+#include "batches.h"
+
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -64,21 +66,6 @@ static const void *tables(uint32_t id)
 	return id == 1 ? &callbacks : NULL;
 }
 
-static int64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	const double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static double batch(const struct table *t, const void *domain, const struct attributes *a)
 {
 	int64_t from = now_ns();
@@ -134,8 +121,7 @@ int main(int argc, char **argv)
 			nanosleep(&rest, NULL);
 	}
 	for (int k = 0; k < KINDS; k++) {
-		qsort(cost[k], batches, sizeof *cost[k], by_value);
-		printf("%.2f%c", cost[k][batches / 2], k < KINDS - 1 ? ' ' : '\n');
+		printf("%.2f%c", median(cost[k], batches), k < KINDS - 1 ? ' ' : '\n');
 		free(cost[k]);
 	}
 	return 0;

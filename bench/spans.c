@@ -7,6 +7,8 @@
  * a span over an empty loop, median spans make SPANS             so many, of 0.1 to 20 us, one
  * behind the other
  */
+#include "batches.h"
+
 #include <pthread.h>
 #include <sonde_span.h>
 #include <stdio.h>
@@ -15,27 +17,6 @@
 #include <time.h>
 
 enum { BATCH = 100, LONG_BATCH = 100000, REST_BATCHES = 20 };
-
-static int64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	const double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double median(double *v, size_t n)
-{
-	qsort(v, n, sizeof *v, by_value);
-	return v[n / 2];
-}
 
 struct costs {
 	size_t batches;

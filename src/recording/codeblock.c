@@ -17,7 +17,6 @@ enum {
 	MODULES = 256, /* whose last addresses are remembered */
 	HEADS = 0,     /* the column of kinds and masks */
 	AT_ITEMS = 11, /* the first of an item's columns */
-	RECORD_ROOM = 5,
 };
 
 enum how { NOT_HERE, NUMBER, SIGNED, TEXT, ITEMS };
@@ -394,28 +393,20 @@ static void field_get(struct unpacking *u, struct entry *r, unsigned bit)
 	}
 }
 
-/* As in record.c: the body behind room for its length, which is then moved down. */
 static void record_unpack(struct unpacking *u)
 {
 	struct entry r = { .kind = (uint8_t)column_get(u, HEADS) };
 	struct bytes *to = u->records;
-	size_t start = to->len, n;
+	size_t body = record_begin(to);
 
 	r.mask = column_get(u, HEADS);
 	u->bad |= !is_kind(r.kind) || r.mask >> FIELD_NUMBER_OF;
-	bytes_put(to, (uint8_t[RECORD_ROOM]){ 0 }, RECORD_ROOM);
 	bytes_u8(to, r.kind);
 	bytes_varint(to, r.mask);
 	for (unsigned bit = 0; bit < FIELD_NUMBER_OF && !u->bad && !u->no_memory; bit++)
 		if (r.mask >> bit & 1)
 			field_get(u, &r, bit);
-	if (to->failed)
-		return;
-	n = to->len - start - RECORD_ROOM;
-	to->len = start;
-	bytes_varint(to, n);
-	memmove(to->data + to->len, to->data + start + RECORD_ROOM, n);
-	to->len += n;
+	record_end(to, body);
 }
 
 static bool columns_find(struct unpacking *u, const struct bytes *columns)

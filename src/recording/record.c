@@ -261,29 +261,41 @@ static void field_put(struct bytes *out, const struct record *r, const struct fi
 
 /* The length comes first and is a varint: the body is written behind room for one of five bytes,
  * and moved down when its length is known. */
+enum { ROOM = 5 };
+
+size_t record_begin(struct bytes *out)
+{
+	bytes_put(out, (uint8_t[ROOM]){ 0 }, ROOM);
+	return out->len;
+}
+
+void record_end(struct bytes *out, size_t body)
+{
+	size_t n = out->len - body;
+
+	if (out->failed)
+		return;
+	out->len = body - ROOM;
+	bytes_varint(out, n);
+	memmove(out->data + out->len, out->data + body, n);
+	out->len += n;
+}
+
 void record_put(struct bytes *out, const struct event *e, uint32_t metric_id)
 {
-	enum { ROOM = 5 };
 	const struct record r = record_of(e, metric_id);
-	size_t start = out->len, n;
+	size_t body = record_begin(out);
 	uint32_t mask = 0;
 
 	for (uint32_t i = 0; i < FIELD_NUMBER_OF; i++)
 		mask |= (uint32_t)is_set(&r, &fields[i]) << i;
-	bytes_put(out, (uint8_t[ROOM]){ 0 }, ROOM);
 	bytes_u8(out, (uint8_t)e->kind);
 	bytes_varint(out, mask);
 	for (uint32_t i = 0; i < FIELD_NUMBER_OF; i++) {
 		if (mask >> i & 1)
 			field_put(out, &r, &fields[i]);
 	}
-	if (out->failed)
-		return;
-	n = out->len - start - ROOM;
-	out->len = start;
-	bytes_varint(out, n);
-	memmove(out->data + out->len, out->data + start + ROOM, n);
-	out->len += n;
+	record_end(out, body);
 }
 
 /* ---- reading ---- */

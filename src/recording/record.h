@@ -42,6 +42,10 @@ enum record_field {
 
 /* Append the event. metric_id is the id of e->metric[0]; ids of a set follow one another. */
 void record_put(struct bytes *out, const struct event *e, uint32_t metric_id);
+/* Around the body of a record that is written otherwise: where it begins, and its length before it.
+ */
+size_t record_begin(struct bytes *out);
+void record_end(struct bytes *out, size_t body);
 /* Which of the event's metrics are STORE_REAL: bit i is of metric[i]. */
 uint64_t record_real_mask(const struct event *e);
 

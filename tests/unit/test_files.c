@@ -135,13 +135,14 @@ static void test_an_inode_names_what_was_read_before(void **state)
 static void test_an_inode_without_a_name_is_found_later(void **state)
 {
 	struct fixture *f = *state;
-	char directory[] = "/tmp/sonde-files-XXXXXX", path[64], other[64], found[4096];
+	char *directory = realpath(".", NULL), path[4096], other[4096], found[4096];
 	struct stat st;
 	int fd;
 
-	assert_non_null(mkdtemp(directory));
+	assert_non_null(directory);
 	snprintf(path, sizeof path, "%s/data", directory);
 	snprintf(other, sizeof other, "%s/other", directory);
+	free(directory);
 	fd = open(path, O_CREAT | O_WRONLY, 0600);
 	assert_true(fd >= 0);
 	assert_int_equal(fstat(fd, &st), 0);
@@ -158,7 +159,6 @@ static void test_an_inode_without_a_name_is_found_later(void **state)
 	assert_int_equal(unlink(other), 0);
 	assert_int_equal(unlink(path), 0); /* a name holds only while the file has it */
 	assert_false(inodes_known(f->tracing.inodes, st.st_dev, st.st_ino, found, sizeof found));
-	assert_int_equal(rmdir(directory), 0);
 }
 
 static void test_a_name_below_what_has_none_is_not_made_up(void **state)

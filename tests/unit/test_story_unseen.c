@@ -117,8 +117,8 @@ static void test_one_core_is_no_serial_phase_where_more_were_ready_unseen(void *
 	summary_free(&s);
 }
 
-/* Programs of a moment, as of a build: each look finds so many ready to run, none is looked at
- * twice, and half of the looks find one less. */
+/* Programs of a moment, as of a build, none of which is looked at twice: each second look finds
+ * `ready` of them ready to run, the others `odd`. */
 static struct summary short_programs(int ready, int odd, int node_cores)
 {
 	struct synthetic *x = synthetic_new(1);

@@ -8,7 +8,8 @@
  * takes at most what those before it left, in this order:
  *   computing       the job's CPU time, user and kernel as the kernel counted them (wait4);
  *   throttled       cgroup.throttled_seconds of the job's own control group;
- *   waiting         job.run_queue_seconds (schedstat), less what was throttled, in windows of time:
+ *   waiting         job.run_queue_seconds (schedstat), less what was throttled, in windows of time,
+ *                   with what is estimated of programs too short to be looked at twice (waits.c):
  *                   at most the cores that the job did not use in a window. For others: at most
  *                   the CPU time that the nodes spent on others; the rest is for its own threads;
  *   memory          time in which some thread stalled on memory (pressure of the job's own control
