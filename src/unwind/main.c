@@ -44,6 +44,7 @@ enum {
 	LOST_MAX = 10000, /* that a sample may represent */
 	WAIT_MS = 1000,
 	FETCHED_PER_MS = 8192, /* bytes: a ring has room for three times what may come until then */
+	STILL_MAX = 8,
 	MAP_HEADER = 64,       /* bytes of an MMAP2 record before its path */
 	MEMORY_MAX = 1 << 30,
 	FILES_MAX = 8 << 20, /* bytes of files, its own code included, before pages are let go */
@@ -69,6 +70,7 @@ struct unwinder {
 	uint32_t held;                     /* answers in a row that waited for names */
 	int64_t trimmed_bytes;             /* its memory, when some was given back last */
 	uint64_t heads;                    /* of all rings together, when they were read last */
+	uint32_t still;                    /* times in a row that nothing had come to them */
 };
 
 /* ---- one sample ---- */
@@ -390,8 +392,8 @@ static void answer(struct unwinder *u, uint32_t question, bool last)
 }
 
 /* A task that ends wakes whoever polls an event that it has inherited, for nothing (seen with Linux
- * 6.18). So nobody does while records come: the clock says when to read them. Page faults may fill
- * a ring before that. */
+ * 6.18). So nobody does while records come, and for a little longer: the clock says when to read
+ * them. Page faults may fill a ring before that. */
 static bool is_fetching(struct unwinder *u)
 {
 	uint64_t before = u->heads;
@@ -401,7 +403,8 @@ static bool is_fetching(struct unwinder *u)
 	u->heads = 0;
 	for (uint32_t i = 0; i < u->page->nrings; i++)
 		u->heads += __atomic_load_n(&u->ring[i].page->data_head, __ATOMIC_RELAXED);
-	return u->heads != before;
+	u->still = u->heads != before ? 0 : u->still + 1;
+	return u->still <= STILL_MAX;
 }
 
 static int fetch_ms(const struct unwinder *u, int idle)
