@@ -51,3 +51,30 @@ def spans(rec="rec", base=0):
     """[(track, name, begin, end or None, detail)] in time, in ns since base, which is since 1970."""
     found = [(r["track"], r["name"], ns(r["begin_time"]) - base, ns(r["end_time"]) - base if r["end_time"] else None, r["detail"]) for r in rows("spans", rec)]
     return sorted(found, key=lambda s: (s[2], s[1], s[0]))
+
+
+def arrows(events):
+    """[(span's name, "in" or "out", end)]: ends of arrows at the innermost span of their thread that is open then, or ("f" without "bp": "e") at the next one that begins;
+    of events as they are in Chrome's JSON, in which spans of B and E nest."""
+    spans, stacks, out = [], {}, []
+    for e in events:
+        thread = (e.get("pid"), e.get("tid"))
+        if e["ph"] == "X":
+            spans.append((thread, e["ts"], e["ts"] + e["dur"], e["name"]))
+        elif e["ph"] == "B":
+            stacks.setdefault(thread, []).append(e)
+        elif e["ph"] == "E":
+            begin = stacks[thread].pop()
+            spans.append((thread, begin["ts"], e["ts"], begin["name"]))
+    for e in events:
+        if e["ph"] not in "stf":
+            continue
+        thread, at = (e["pid"], e["tid"]), e["ts"]
+        if e["ph"] == "f" and e.get("bp") != "e":
+            near = sorted((s[1], -s[2], s[3]) for s in spans if s[0] == thread and s[1] >= at)
+        else:
+            near = sorted((-s[1], s[2], s[3]) for s in spans if s[0] == thread and s[1] <= at <= s[2])
+        for way, phases in (("in", "tf"), ("out", "st")):
+            if near and e["ph"] in phases:
+                out.append((near[0][2], way, e))
+    return out

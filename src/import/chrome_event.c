@@ -174,6 +174,16 @@ static bool take_phase(struct chrome_event *ev, struct jsondoc *j, struct err *e
 	return true;
 }
 
+static bool take_binding(struct chrome_event *ev, struct jsondoc *j, struct err *e)
+{
+	char text[CHROME_KEY] = "";
+
+	if (!take_text(ev, j, text, sizeof text, e))
+		return false;
+	ev->binds_enclosing = !strcmp(text, "e");
+	return true;
+}
+
 static bool take_member(struct chrome_event *ev, struct jsondoc *j, struct err *e)
 {
 	const struct {
@@ -191,6 +201,8 @@ static bool take_member(struct chrome_event *ev, struct jsondoc *j, struct err *
 			return take_text(ev, j, texts[i].out, texts[i].size, e);
 	if (!strcmp(j->text, "ph"))
 		return take_phase(ev, j, e);
+	if (!strcmp(j->text, "bp"))
+		return take_binding(ev, j, e);
 	if (!strcmp(j->text, "ts"))
 		return take_time(ev, j, &ev->has_ts, &ev->ts_ns, e);
 	if (!strcmp(j->text, "dur"))
@@ -208,6 +220,7 @@ bool chrome_event_read(struct chrome_event *ev, struct jsondoc *j, struct err *e
 
 	ev->phase = 0;
 	ev->has_ts = ev->has_duration = ev->bad_time = ev->id_is_local = false;
+	ev->binds_enclosing = false;
 	ev->shortened = ev->args_left = false;
 	ev->ts_ns = ev->duration_ns = 0;
 	ev->nargs = 0;
@@ -221,11 +234,10 @@ bool chrome_event_read(struct chrome_event *ev, struct jsondoc *j, struct err *e
 	return t == JSONDOC_OBJECT_END;
 }
 
-void chrome_detail(const struct chrome_event *ev, char out[TIMELINE_TEXT_MAX + 1])
+void chrome_args(const struct chrome_event *ev, char detail[TIMELINE_TEXT_MAX + 1])
 {
-	out[0] = '\0';
 	for (uint32_t i = 0; i < ev->nargs; i++)
-		timeline_word(out, ev->arg[i].key, ev->arg[i].text);
+		timeline_word(detail, ev->arg[i].key, ev->arg[i].text);
 	if (ev->args_left)
-		timeline_words_left(out);
+		timeline_words_left(detail);
 }

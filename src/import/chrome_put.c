@@ -284,12 +284,33 @@ static int64_t since_first(const struct chrome *c, int64_t ts_ns)
 	return ts_ns - c->times.first_ns;
 }
 
+/* "category=...": one without arguments takes the place of such; only half of these places are
+ * for categories alone. */
+static void put_category(struct chrome *c, char detail[TIMELINE_TEXT_MAX + 1])
+{
+	const struct chrome_event *ev = &c->ev;
+	bool room = ev->nargs || c->line.details < TIMELINE_DETAILS_MAX / 2;
+
+	detail[0] = '\0';
+	if (*ev->category && room)
+		timeline_word(detail, "category", ev->category);
+	c->count.categories += *ev->category && !room;
+}
+
+static void put_detail(struct chrome *c, char detail[TIMELINE_TEXT_MAX + 1])
+{
+	put_category(c, detail);
+	chrome_args(&c->ev, detail);
+}
+
 static int open_put(struct chrome *c, const struct openspan *head)
 {
 	char detail[TIMELINE_TEXT_MAX + 1];
+	struct openspan with = *head;
 
-	chrome_detail(&c->ev, detail);
-	switch (openspans_put(&c->open, head, c->ev.name, detail)) {
+	with.has_args = c->ev.nargs != 0;
+	put_detail(c, detail);
+	switch (openspans_put(&c->open, &with, c->ev.name, detail)) {
 	case OPENSPANS_NO_MEMORY:
 		return err_set(c->e, -ENOMEM, "out of memory for spans that have begun");
 	case OPENSPANS_FULL:
@@ -304,14 +325,15 @@ static int open_put(struct chrome *c, const struct openspan *head)
 static int open_end(struct chrome *c, const struct openspan *x)
 {
 	int64_t end_ns = since_first(c, c->ev.ts_ns);
-	const char *detail = openspan_detail(x);
-	char own[TIMELINE_TEXT_MAX + 1];
+	char detail[TIMELINE_TEXT_MAX + 1];
 	int rc = 0;
 
-	if (!*detail && c->ev.nargs) {
-		chrome_detail(&c->ev, own);
-		detail = own;
-	}
+	snprintf(detail, sizeof detail, "%s", openspan_detail(x));
+	if (!x->has_args)
+		chrome_args(&c->ev, detail);
+	if (x->key & 1)
+		chrome_flows_words(&c->flows, x->key, x->begin_ns + c->times.first_ns, c->ev.ts_ns,
+				   detail);
 	if (end_ns < x->begin_ns)
 		c->count.ends_before++;
 	else
@@ -320,14 +342,9 @@ static int open_end(struct chrome *c, const struct openspan *x)
 	return rc;
 }
 
-static uint64_t thread_key(const struct chrome *c)
-{
-	return hash_text(hash_bytes(1, c->ev.pid, strlen(c->ev.pid) + 1), c->ev.tid) | 1;
-}
-
 static int put_begin(struct chrome *c)
 {
-	const struct openspan head = { .key = thread_key(c),
+	const struct openspan head = { .key = chrome_thread_key(&c->ev),
 				       .begin_ns = since_first(c, c->ev.ts_ns),
 				       .track = thread_track(c) };
 
@@ -336,7 +353,7 @@ static int put_begin(struct chrome *c)
 
 static int put_end(struct chrome *c)
 {
-	const struct openspan *x = openspans_find(&c->open, thread_key(c), NULL);
+	const struct openspan *x = openspans_find(&c->open, chrome_thread_key(&c->ev), NULL);
 
 	if (!x) {
 		c->count.no_begin++;
@@ -358,7 +375,11 @@ static int put_complete(struct chrome *c)
 	}
 	if (ev->has_duration)
 		end_ns = begin_ns + ev->duration_ns;
-	chrome_detail(ev, detail);
+	put_category(c, detail);
+	if (ev->has_duration)
+		chrome_flows_words(&c->flows, chrome_thread_key(ev), ev->ts_ns,
+				   ev->ts_ns + ev->duration_ns, detail);
+	chrome_args(ev, detail);
 	return timeline_span(&c->line, thread_track(c), begin_ns, end_ns, ev->name, detail);
 }
 
@@ -417,7 +438,7 @@ static int put_mark(struct chrome *c)
 {
 	char detail[TIMELINE_TEXT_MAX + 1];
 
-	chrome_detail(&c->ev, detail);
+	put_detail(c, detail);
 	return timeline_mark(&c->line, thread_track(c), since_first(c, c->ev.ts_ns), c->ev.name,
 			     detail);
 }
@@ -427,7 +448,7 @@ static int put_async_mark(struct chrome *c)
 	const struct openspan *in = openspans_find(&c->open, async_key(c), NULL);
 	char detail[TIMELINE_TEXT_MAX + 1];
 
-	chrome_detail(&c->ev, detail);
+	put_detail(c, detail);
 	return timeline_mark(&c->line, in ? in->track : thread_track(c),
 			     since_first(c, c->ev.ts_ns), c->ev.name, detail);
 }
@@ -473,12 +494,6 @@ static int put_counter(struct chrome *c)
 	return rc;
 }
 
-static int put_flow(struct chrome *c)
-{
-	c->count.flows++;
-	return 0;
-}
-
 /* ---- */
 
 static int put_nothing(struct chrome *c)
@@ -492,8 +507,8 @@ static int (*const put_of[128])(struct chrome *c) = {
 	['b'] = put_async_begin, ['e'] = put_async_end, ['n'] = put_async_mark,
 	['S'] = put_async_begin, ['F'] = put_async_end, ['T'] = put_async_mark,
 	['p'] = put_async_mark,  ['i'] = put_mark,      ['I'] = put_mark,
-	['R'] = put_mark,        ['C'] = put_counter,   ['s'] = put_flow,
-	['t'] = put_flow,        ['f'] = put_flow,      ['M'] = put_nothing,
+	['R'] = put_mark,        ['C'] = put_counter,   ['s'] = put_nothing,
+	['t'] = put_nothing,     ['f'] = put_nothing,   ['M'] = put_nothing,
 };
 
 /* Of both clocks, that of most events is right. */
@@ -531,4 +546,25 @@ int chrome_put(struct chrome *c)
 		return 0;
 	c->count.shortened += c->ev.shortened;
 	return is_timed(c) ? put_of[phase](c) : 0;
+}
+
+/* Only ends of spans come here whose times are known: chrome_put counts the others. */
+int chrome_bind(struct chrome *c)
+{
+	const struct chrome_event *ev = &c->ev;
+	struct openspan head = { .key = chrome_thread_key(ev), .begin_ns = ev->ts_ns };
+	const struct openspan *x;
+
+	if (!ev->has_ts || ev->bad_time)
+		return 0;
+	if (ev->phase == 'B') {
+		openspans_put(&c->open, &head, "", "");
+	} else if (ev->phase == 'E' && (x = openspans_find(&c->open, head.key, NULL))) {
+		chrome_flows_bind(&c->flows, x->key, x->begin_ns, ev->ts_ns);
+		openspans_drop(&c->open, x);
+	} else if (ev->phase == 'X' && ev->has_duration && ev->duration_ns >= 0 &&
+		   ev->ts_ns <= INT64_MAX - ev->duration_ns) {
+		chrome_flows_bind(&c->flows, head.key, ev->ts_ns, ev->ts_ns + ev->duration_ns);
+	}
+	return 0;
 }

@@ -235,14 +235,18 @@ static int look(struct chrome *c)
 	const struct chrome_event *ev = &c->ev;
 	int which = chrome_clock_of(ev->ts_ns);
 	int64_t end_ns;
+	int rc = 0;
 
+	if ((ev->phase == 's' || ev->phase == 't' || ev->phase == 'f') && ev->has_ts &&
+	    !ev->bad_time)
+		rc = chrome_flow_take(c);
 	if (ev->phase == 'M')
 		take_name(c);
 	else if (*ev->pid)
 		chrome_name_of(&c->names, CHROME_PROCESS, ev->pid, "");
 	if (ev->phase == 'M' || !ev->has_ts || ev->bad_time || ev->ts_ns < -MONO_MAX / 2 ||
 	    ev->duration_ns > MONO_MAX / 2 || ev->duration_ns < 0)
-		return 0;
+		return rc;
 	end_ns = ev->ts_ns > INT64_MAX - ev->duration_ns ? ev->ts_ns : ev->ts_ns + ev->duration_ns;
 	if (!c->clock[which].n || ev->ts_ns < c->clock[which].first_ns)
 		c->clock[which].first_ns = ev->ts_ns;
@@ -253,7 +257,7 @@ static int look(struct chrome *c)
 		c->times.align_found = true;
 		c->times.align_ns = ev->ts_ns;
 	}
-	return 0;
+	return rc;
 }
 
 static int find_times(struct chrome *c)
@@ -326,7 +330,8 @@ static void tell_changed(struct chrome *c)
 		{ n->other_name, "ends that name another span than the one that they end" },
 		{ n->shortened, "events with a shortened name" },
 		{ n->no_number, "values of counters that are no numbers" },
-		{ n->flows, "ends of arrows between spans, which a recording does not keep" },
+		{ chrome_flows_left(&c->flows), "ends of arrows that no span keeps" },
+		{ n->categories, "spans whose category is not kept" },
 		{ c->line.details_left, "spans whose arguments are not kept" },
 		{ c->line.tracks_left, "spans without a track of their own" },
 	};
@@ -338,6 +343,20 @@ static void tell_changed(struct chrome *c)
 }
 
 /* ---- */
+
+/* Which spans have ends of arrows. */
+static int bind_flows(struct chrome *c)
+{
+	int rc;
+
+	if (!c->flows.n)
+		return 0;
+	chrome_flows_sort(&c->flows, false);
+	rc = read_document(c, chrome_bind, false);
+	openspans_free(&c->open);
+	chrome_flows_sort(&c->flows, true);
+	return rc;
+}
 
 static int write_line(struct chrome *c)
 {
@@ -370,8 +389,10 @@ static int import_chrome_trace(const struct import *x, struct err *e)
 		c->x = x;
 		c->e = e;
 		rc = find_times(c);
+		rc = rc ? rc : bind_flows(c);
 		rc = rc ? rc : write_line(c);
 		openspans_free(&c->open);
+		chrome_flows_free(&c->flows);
 		chrome_names_free(&c->names);
 		packed_close(&c->file);
 	}

@@ -39,15 +39,18 @@ struct chrome_event {
 	int64_t ts_ns, duration_ns;
 	char name[TIMELINE_NAME_MAX + 1], category[CHROME_KEY], pid[CHROME_KEY], tid[CHROME_KEY];
 	char id[CHROME_KEY], scope[CHROME_KEY];
-	bool id_is_local; /* to its process */
+	bool id_is_local;     /* to its process */
+	bool binds_enclosing; /* "bp": "e" */
 	uint32_t nargs;
 	struct chrome_arg arg[CHROME_ARGS];
 };
 
 /* Behind JSONDOC_OBJECT. False: the document is bad, *e says why. */
 bool chrome_event_read(struct chrome_event *ev, struct jsondoc *j, struct err *e);
-/* "key=value key=value", shortened; "" when there are none. */
-void chrome_detail(const struct chrome_event *ev, char out[TIMELINE_TEXT_MAX + 1]);
+/* " key=value key=value" of its arguments behind what there is, shortened. */
+void chrome_args(const struct chrome_event *ev, char detail[TIMELINE_TEXT_MAX + 1]);
+/* Its process and thread; never 0. */
+uint64_t chrome_thread_key(const struct chrome_event *ev);
 
 /* The processes, threads and counters of a trace: what each is called and which track it became,
  * by its kind and up to two texts. {0} is empty; how many there are is bounded. */
@@ -86,7 +89,8 @@ struct openspan {
 	uint32_t track;
 	uint32_t lane; /* of what it is the outermost of; 0: none */
 	uint32_t next; /* of its bucket: the newest first */
-	char *name;    /* its detail is behind its NUL */
+	bool has_args;
+	char *name; /* its detail is behind its NUL */
 };
 
 struct openspans {
@@ -99,13 +103,32 @@ struct openspans {
 enum openspans_put { OPENSPANS_PUT, OPENSPANS_FULL, OPENSPANS_NO_MEMORY };
 void openspans_free(struct openspans *o);
 
+/* The ends of arrows. {0} is empty; how many there are is bounded. */
+
+enum { CHROME_FLOWS_MAX = 1 << 18 };
+
+struct chrome_flow {
+	uint64_t thread, number;
+	int64_t at_ns;
+	int64_t begin_ns, end_ns; /* of its span; INT64_MIN: none */
+	char phase;
+	bool next; /* of the next span that begins, not of the one that is open */
+	bool kept; /* with a span */
+};
+
+struct chrome_flows {
+	struct chrome_flow *at;
+	uint32_t n, cap;
+	uint64_t left; /* beyond CHROME_FLOWS_MAX */
+};
+
 /* Times since 1970 and others in one trace: one of both is wrong. */
 enum { CHROME_SMALL, CHROME_SINCE_1970, CHROME_CLOCKS };
 
 struct chrome_counts {
 	uint64_t malformed, bad_time, other_clock;
 	uint64_t no_begin, ends_before, open, too_many_open, other_name;
-	uint64_t flows, shortened, no_number;
+	uint64_t shortened, no_number, categories;
 	uint64_t unknown[128]; /* by phase */
 };
 
@@ -116,6 +139,7 @@ struct chrome {
 	struct err fault; /* of the document */
 	struct chrome_event ev;
 	struct chrome_names names;
+	struct chrome_flows flows;
 	struct chrome_counts count;
 
 	/* What the file says of itself. */
@@ -134,10 +158,25 @@ struct chrome {
 	struct openspans open;
 };
 
+/* The event c->ev is one. 0 or -errno. */
+int chrome_flow_take(struct chrome *c);
+/* By their times, to find spans; or by those, to write them. */
+void chrome_flows_sort(struct chrome_flows *all, bool spans);
+/* A span: it has those that are nearer to it than to what was seen before. */
+void chrome_flows_bind(struct chrome_flows *all, uint64_t thread, int64_t begin_ns, int64_t end_ns);
+/* Those of a span as "flow_out=ID" and "flow_in=ID" behind the detail, as far as there is room. */
+void chrome_flows_words(struct chrome_flows *all, uint64_t thread, int64_t begin_ns, int64_t end_ns,
+			char detail[TIMELINE_TEXT_MAX + 1]);
+/* How many no span kept. */
+uint64_t chrome_flows_left(const struct chrome_flows *all);
+void chrome_flows_free(struct chrome_flows *all);
+
 /* Which of both clocks. */
 int chrome_clock_of(int64_t ts_ns);
 /* The event c->ev, into c->line. 0 or -errno. */
 int chrome_put(struct chrome *c);
+/* Whose span it is, for the arrows at it. 0 or -errno. */
+int chrome_bind(struct chrome *c);
 /* What is still open has no end. 0 or -errno. */
 int chrome_put_open(struct chrome *c);
 

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import time
 
-from timelines import importer, ns, rows, sonde, spans
+from timelines import arrows, importer, ns, rows, sonde, spans
 
 FIXTURES = pathlib.Path(os.environ["TOP"]) / "tests/fixtures/timelines"
 imported = importer("chrome-trace")
@@ -68,7 +68,10 @@ def holds(path, base_of=None):
 
 # PyTorch: forward and backward, memory, arguments with shapes.
 said, found = holds(FIXTURES / "pytorch.json.gz", lambda d: int(d["baseTimeNanoseconds"]))
-assert "baseTimeNanoseconds (to 1 ns)" in said and "arrows" in said, said
+assert "baseTimeNanoseconds (to 1 ns)" in said and "arrows" not in said, said
+wanted = collections.Counter((name, way) for name, way, _ in arrows(read(FIXTURES / "pytorch.json.gz")[1]))
+have = collections.Counter((s[1], way) for s in found for way in re.findall(r"flow_(in|out)=[0-9a-f]", s[4]))
+assert have == wanted and sum(have.values()) > 10 and any("category=cpu_op" in s[4] for s in found), (have, wanted)
 assert sum(s[1] == "step" for s in found) == 2 and any("Input Dims=..." in s[4] for s in found if s[1] == "aten::linear"), found[:3]
 assert sum(m["name"] == "[memory]" and "Total Allocated=" in m["message"] for m in rows("marks")) > 10
 
