@@ -14,7 +14,7 @@
 # What Sonde costs a job is mostly the perf events that report process starts and exits, 0.3 to 0.5 us of each context
 # switch. A job that switches more than 10,000 times a second is recorded without them after 0.15 s, or after 2 s where
 # it begins to do so later; the kernel still takes 0.1 us of each of its switches while any other program of the machine
-# uses perf events of tasks.
+# uses perf events of tasks. So is a job that for a second starts processes for which they take more than 2 % of it.
 
 # shellcheck disable=SC2154 # what the file named here sets
 set -eu

@@ -10,8 +10,8 @@
 # of starts and ends take one inherited event a CPU, the CPU time of each task that ends another. Both by one event would
 # take half, but a task that ends on one CPU writes its counts into the rings of all, and two at once leave a ring stuck:
 # starts and ends must not be lost so. A count of all together says nothing of a process, and the connector neither CPU
-# time nor names. So each process of a storm has its CPU time for 3 to 5 % of what it takes, until there are 2,500 a
-# second on two CPUs: then the connector is used.
+# time nor names. So each process has its CPU time for what this takes while that is less than 2 % of
+# the job, and a storm of processes that do nothing is recorded with the connector after its first second.
 set -eu
 BUILD=${BUILD:-build}
 ROUNDS=${ROUNDS:-7} rate=1500 seconds=10

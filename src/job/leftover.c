@@ -150,17 +150,30 @@ void leftover_tidy(const char *path)
 	tidy(where, slash + 1);
 }
 
-void leftover_remove(const char *path)
+static bool is_itself_or_above(const char *entry)
+{
+	return !strcmp(entry, ".") || !strcmp(entry, "..");
+}
+
+static void empty(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 
 	for (struct dirent *entry; d && (entry = readdir(d));)
-		if (unlinkat(dirfd(d), entry->d_name, 0))
+		if (!is_itself_or_above(entry->d_name) && unlinkat(dirfd(d), entry->d_name, 0))
 			unlinkat(dirfd(d), entry->d_name, AT_REMOVEDIR);
 	if (d)
 		closedir(d);
 	else if (fd >= 0)
 		close(fd);
+}
+
+/* Most are empty, and one call removes them. */
+void leftover_remove(const char *path)
+{
+	if (!rmdir(path) || errno == ENOENT)
+		return;
+	empty(path);
 	rmdir(path);
 }

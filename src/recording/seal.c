@@ -536,7 +536,7 @@ static void events_put(struct sealer *s, const struct image *image, uint32_t seq
 
 	bytes_varint(out, image->generation);
 	if (s->declares)
-		section_put_texts(out, &s->compressor, s->events.data, s->events.len);
+		section_put_opening(out, &s->compressor, s->events.data, s->events.len);
 	else
 		section_put(out, &s->compressor, s->events.data, s->events.len);
 	block_finish(out, start);

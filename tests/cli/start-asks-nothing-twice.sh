@@ -4,7 +4,8 @@
 # Until the job begins, it waits for what is needed only: two processes are made, each by another that ends, none for disks of this node;
 # leftovers of killed jobs are looked for behind that, wherever they lie; one look at cgroup.procs finds the one group of version 2; and
 # no graphics card is looked for by its number where there is none. Beside opening, reading and closing files it makes few
-# system calls, and the loader need not write addresses into its tables.
+# system calls, and the loader need not write addresses into its tables. One file is not read for each sign of a container, and what is empty
+# is removed by one call.
 . "$TOP/tests/lib.sh"
 need strace
 strace -f -qq -o calls true || skip "strace may not trace here"
@@ -34,6 +35,8 @@ equal "looks for leftovers by the launcher" 0 "$(grep "^$launcher " calls | grep
 if [ -e /sys/fs/cgroup/cgroup.procs ]; then
 	[ "$(count waited 'cgroup.procs"')" -le 2 ] || fail "$(grep 'cgroup.procs"' waited)"
 fi
+equal "reads of the recorder's control group" 1 "$(count calls '"self/cgroup"')"
+equal "empty folders that are listed before they are removed" 0 "$(grep "^$launcher " calls | grep -c 'openat([^"]*"[^"]*/sonde-spans')"
 [ -e /sys/class/drm ] || equal "graphics cards looked for" 0 "$(count waited 'renderD')"
 
 # Whoever makes the folders below TMPDIR looks for them there.

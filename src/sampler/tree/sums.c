@@ -203,6 +203,7 @@ static void sum_counters(struct tree *t)
 	 */
 	t->waited_ns = cpu;
 	t->cpu_ns = cpu > attributed ? cpu : attributed;
+	cheaper_count(t);
 	/* What waited children add comes in whole ticks and a moment late; what is known process by
 	 * process does not. So the series follows the latter, and what it misses is added as it
 	 * shows. */

@@ -71,9 +71,11 @@ struct growth {
 
 /* Whether exit records cost the job too much. */
 struct cheaper {
-	bool may, seems, wanted;     /* another mechanism; since it switches tasks often */
-	int64_t since_ns;            /* what was before, the records have told */
-	int64_t started, started_ns; /* processes, when it was judged last */
+	bool may, seems, wanted; /* another mechanism; since it switches tasks often */
+	int storm;               /* looks in a row at which it started processes that do little */
+	int64_t since_ns;        /* what was before, the records have told */
+	/* processes, and their CPU time, when it was judged last */
+	int64_t started, started_ns, cpu_ns;
 };
 
 /* What comes due apart, as struct cadence has it. */
@@ -228,6 +230,7 @@ bool discover_is_ours(const struct tree *t, pid_t ppid);
 
 /* Its thread switched so often in so many nanoseconds. */
 void cheaper_note(struct tree *t, int64_t switches, int64_t ns);
+void cheaper_count(struct tree *t);
 void cheaper_step(struct tree *t);
 
 void bound_end(struct tree *t);

@@ -424,19 +424,37 @@ static const char *place_name(enum platform_place place)
 	return place == IN_PROC ? "/proc/" : place == IN_SYS ? "/sys/" : "/";
 }
 
-static bool tells(const struct platform *p, const char *what, const struct measured *t)
+/* The file that was read last: several rows, one after the other, are of the same. */
+struct last_file {
+	const char *path; /* NULL: none was */
+	bool is_there;
+	char text[16384];
+};
+
+static void read_file(const struct platform *p, const struct measured *t, struct last_file *f)
 {
 	const struct root *r = t->place == IN_PROC  ? p->proc
 			       : t->place == IN_SYS ? p->sys
 						    : p->files;
-	char text[16384], evidence[PLATFORM_TEXT];
-	const char *kind = t->kind;
-	ssize_t n = root_read(r, t->path, text, sizeof text); /* -EFBIG: most of it is there */
 
-	if ((n < 0 && !*text) || (t->text && !strstr(text, t->text)))
+	if (f->path && !strcmp(f->path, t->path))
+		return;
+	f->path = t->path;
+	/* -EFBIG: most of it is there */
+	f->is_there = root_read(r, t->path, f->text, sizeof f->text) >= 0 || *f->text;
+}
+
+static bool tells(const struct platform *p, const char *what, const struct measured *t,
+		  struct last_file *f)
+{
+	char evidence[PLATFORM_TEXT];
+	const char *kind = t->kind;
+
+	read_file(p, t, f);
+	if (!f->is_there || (t->text && !strstr(f->text, t->text)))
 		return false;
 	if (!kind)
-		kind = platform_trim(text);
+		kind = platform_trim(f->text);
 	if (!*kind)
 		return false;
 	if (t->text)
@@ -471,10 +489,12 @@ static bool told_by_environment(const struct platform *p)
 
 static void say_container(const struct platform *p)
 {
+	struct last_file last = { 0 };
+
 	if (told_by_environment(p))
 		return;
 	for (size_t i = 0; i < sizeof containers / sizeof containers[0]; i++)
-		if (tells(p, "container", &containers[i]))
+		if (tells(p, "container", &containers[i], &last))
 			return;
 	say(p, "container", "none", "no sign of one was found");
 }
@@ -495,12 +515,13 @@ static void say_user_namespace(const struct platform *p)
 
 static void say_hypervisor(const struct platform *p)
 {
+	struct last_file last = { 0 };
 	char text[8192];
 	const char *flags;
 	bool is_guest;
 
 	for (size_t i = 0; i < sizeof hypervisors / sizeof hypervisors[0]; i++)
-		if (tells(p, "virtualisation", &hypervisors[i]))
+		if (tells(p, "virtualisation", &hypervisors[i], &last))
 			return;
 	/* x86 tells of a hypervisor in CPUID; the first record is enough */
 	root_read(p->proc, "cpuinfo", text, sizeof text);
