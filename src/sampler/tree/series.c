@@ -172,7 +172,7 @@ static void tell_name(struct tree *t, struct process *p)
 	snprintf(p->told, sizeof p->told, "%s", process_called(p));
 }
 
-static void make_instance(struct tree *t, struct process *p)
+static void begin_instance(struct tree *t, struct process *p)
 {
 	const struct process *parent = table_find(&t->table, p->ppid);
 	char pid[16];
@@ -185,6 +185,24 @@ static void make_instance(struct tree *t, struct process *p)
 	if (p->instance && p->goes_on)
 		sample_label(t->sample, p->instance, "goes_on", "1");
 	tell_name(t, p);
+}
+
+/* After those of its ancestors, also if no sample has seen these: who started it must be known. They
+ * count as named. */
+static void make_instance(struct tree *t, struct process *p)
+{
+	enum { DEPTH_MAX = 128 };
+	struct process *chain[DEPTH_MAX] = { p }, *parent = table_find(&t->table, p->ppid);
+	unsigned n = 1;
+
+	while (parent && parent != chain[n - 1] && !parent->instance && n < DEPTH_MAX) {
+		chain[n++] = parent;
+		t->named_left_ns -= NS_PER_S / NAMED_PER_S;
+		parent = table_find(&t->table, parent->ppid);
+	}
+	while (n--)
+		if (!chain[n]->instance)
+			begin_instance(t, chain[n]);
 }
 
 /* The kernel refuses what is another user's or has more rights; a security module, what its rules
