@@ -109,6 +109,7 @@ struct process {
 	int64_t start_ticks;      /* 0: stat was not read yet */
 	int64_t birth_ns;
 	int64_t found_ns; /* when it was found in /proc; 0: its birth was recorded */
+	int64_t unnamed_ns, unnamed_until_ns; /* while children ran that have no instance */
 	/* CPU */
 	int64_t utime_base, stime_base, minflt_base, majflt_base;
 	int64_t counted_ns; /* sum of the exit records of its tasks */
