@@ -26,6 +26,7 @@ enum part {
 	PART_RESIDENT,
 	PART_VIRTUAL,
 	PART_SHARED,
+	PART_PRIVATE, /* of one that executed its program since it started: nobody else has it */
 	PART_PSS,
 	PART_USS,
 	PART_SWAP,
