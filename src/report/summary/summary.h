@@ -51,7 +51,8 @@ struct summary_process {
 	double pid;
 	double start_s, end_s; /* since the run began; end NAN while it lives */
 	double cpu_s, peak_rss_bytes, read_bytes, written_bytes; /* NAN: not known */
-	double unnamed_s; /* while children ran that are not known by themselves; 0: there were none */
+	double unnamed_s; /* while children ran that are not known by themselves; 0: there were none
+			   */
 	bool counted_already; /* by the recorder that went on: not to be counted twice */
 };
 
