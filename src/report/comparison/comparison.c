@@ -248,6 +248,7 @@ int comparison_add_run(struct comparison *x, enum comparison_group group, const 
 	add_conditions(x, s, x->nruns);
 	if (group != GROUP_HISTORY) {
 		comparison_say(x, r, group);
+		comparison_say_inputs(x, s->files_used, group);
 		blame_add(x->blame, group == GROUP_B, r, s);
 	}
 	x->n[group]++;

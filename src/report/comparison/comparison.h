@@ -68,7 +68,7 @@ struct comparison_condition {
 /* A thing said of machines or jobs that is not the same in A as in B. */
 struct comparison_fact {
 	const char *key;
-	const char *what;  /* "hardware", "software", "job", "environment" */
+	const char *what;  /* "hardware", "software", "job", "environment", "input" */
 	const char *a, *b; /* the values, each once, separated by ", "; NULL: nothing was said */
 };
 
@@ -90,6 +90,8 @@ struct comparison {
 	uint32_t nfacts;
 	struct said *said; /* facts as they were said, until it is judged */
 	uint32_t nsaid, said_cap;
+	/* Of all runs of a group: whether it is known which files they read. */
+	enum { INPUTS_ALL = 0, INPUTS_SOME, INPUTS_UNKNOWN } inputs[GROUP_NUMBER_OF];
 	struct blame blame[BLAME_SUBJECTS]; /* where the difference lies */
 	double margin, level;
 	bool any_name;                /* conditions may ask for figures that no summary has */
@@ -140,6 +142,8 @@ int comparison_judge(struct comparison *x);
 /* Parts of it, for those files alone. */
 struct comparison_figure *comparison_figure(struct comparison *x, const char *name);
 void comparison_say(struct comparison *x, const struct run *r, enum comparison_group group);
+void comparison_say_inputs(struct comparison *x, const struct files_used *u,
+			   enum comparison_group group);
 int comparison_facts(struct comparison *x);
 void comparison_judge_gate(struct comparison *x);
 /* Of code that some runs of a group have, those with stacks but without it used no time. */

@@ -240,6 +240,18 @@ void used_sums_free(struct used_sum *s, size_t n)
 	free(s);
 }
 
+enum used_kind used_kind(const struct used_sum *s)
+{
+	const double *v = s->value;
+
+	if (!(v[USED_READ] > 0 || v[USED_WRITTEN] > 0) || v[USED_FOLDED] > 0 ||
+	    !(v[USED_MODIFIED] > 0))
+		return USED_UNLISTED;
+	if (!(v[USED_WRITTEN] > 0))
+		return USED_INPUT;
+	return v[USED_READ] > 0 ? USED_BOTH : USED_OUTPUT;
+}
+
 /* ---- what rules ask for ---- */
 
 static void judge_directories(struct files_used *u, const struct used_sum *s, size_t n)

@@ -95,6 +95,10 @@ int used_sums(struct used_sum **out, size_t *n, const struct files_used *u, stru
 	      enum used_by by, struct err *e);
 void used_sums_free(struct used_sum *s, size_t n);
 
+enum used_kind { USED_UNLISTED, USED_INPUT, USED_OUTPUT, USED_BOTH };
+/* Of a sum by file; unlisted is what was opened alone, folded, or is no file that has a time. */
+enum used_kind used_kind(const struct used_sum *s);
+
 int files_used_print(const struct files_used *u, struct run *r, enum used_by by, size_t most,
 		     FILE *out, struct err *e);
 /* Schema sonde/files/1: all tables, or one of them. */
