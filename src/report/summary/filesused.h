@@ -83,6 +83,15 @@ struct files_used {
 		double count;
 		char name[256];
 	} missing; /* names that are not there, in one directory */
+	struct {
+		double ratio,
+			seconds;  /* the process that wrote most: its share; in writes, syncs */
+		uint32_t process; /* its instance; 0: none wrote, or it is not known */
+	} writer;
+	struct {
+		double bytes, writes, processes; /* small pieces of several, not in order */
+		char name[256];
+	} blocks;
 	double metadata, all_calls;
 };
 
