@@ -30,7 +30,8 @@ struct comparison_run {
 	enum comparison_group group;
 	int64_t start_utc_ns; /* 0: not known */
 	uint32_t hosts;
-	bool stacks; /* it knows the code that its CPU time went to */
+	bool touched; /* it knows which code touched the memory of its peak */
+	bool stacks;  /* it knows the code that its CPU time went to */
 };
 
 /* One quantity, measured in each run. */
@@ -43,6 +44,7 @@ struct comparison_figure {
 	bool leads;          /* one of the figures people quote */
 	double *value;       /* [runs]; NAN: not known */
 	struct compared result;
+	bool of_code;      /* memory of a function: 0 in runs that know of others only */
 	bool has_unit;     /* a run said which */
 	bool unlike;       /* it does not mean the same in all runs, and so is not compared */
 	uint32_t left_out; /* runs in which it is something else than in the others */
