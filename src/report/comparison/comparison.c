@@ -181,22 +181,16 @@ static void add_means(struct comparison *x, const struct summary *s, uint32_t ru
 	}
 }
 
-/* The name is "memory(FUNCTION)". Of code that has little the estimate is rough. */
-static void add_owner(struct comparison *x, const char *name, double bytes, double all,
+/* Of code that has little the estimate is rough. */
+static void add_owner(struct comparison *x, const char *function, double bytes, double all,
 		      uint32_t run)
 {
 	const double least = 1 << 20, leads = 0.05;
-	struct comparison_figure *f = NULL;
-	struct bytes b = { 0 };
+	struct comparison_figure *f;
+	char name[256];
 
-	if (!(bytes >= least))
-		return;
-	bytes_printf(&b, "memory(%.200s)", name);
-	bytes_u8(&b, '\0');
-	x->failed |= b.failed;
-	if (!b.failed)
-		f = figure_at(x, x->nfigures, (const char *)b.data);
-	bytes_free(&b);
+	snprintf(name, sizeof name, "memory(%.200s)", function);
+	f = bytes >= least ? figure_at(x, x->nfigures, name) : NULL;
 	if (!f)
 		return;
 	f->unit = UNIT_BYTES;

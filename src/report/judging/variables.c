@@ -187,10 +187,8 @@ const struct variable variables[] = {
 	{ "files_calls", UNIT_COUNT, "Reads and writes of files.", FIGURE(files_calls) },
 	{ "writer_ratio", UNIT_RATIO, "Share of all written bytes, of the process that wrote most.",
 	  FIGURE(writer_ratio) },
-	{ "writer_seconds", UNIT_SECONDS, "Time of its writes, and of its syncs.",
-	  FIGURE(writer_seconds) },
-	{ "writer_others", UNIT_COUNT,
-	  "Other processes that were there for half of the run and used a tenth of the CPU time of the one that used most.",
+	{ "writer_seconds", UNIT_SECONDS, "Time of its writes and syncs.", FIGURE(writer_seconds) },
+	{ "writer_others", UNIT_COUNT, "Other processes at work for at least half of the run.",
 	  FIGURE(writer_others) },
 	{ "blocks_writes", UNIT_COUNT,
 	  "Writes below 1 MiB of several processes to one file, most of which do not follow the one before.",
@@ -571,14 +569,6 @@ const struct variable *variable_find(const char *name)
 	for (size_t i = 0; i < nvariables; i++)
 		if (strcmp(variables[i].name, name) == 0)
 			return &variables[i];
-	return NULL;
-}
-
-const struct variable_function *variable_function_find(const char *name)
-{
-	for (size_t i = 0; i < nvariable_functions; i++)
-		if (strcmp(variable_functions[i].name, name) == 0)
-			return &variable_functions[i];
 	return NULL;
 }
 

@@ -264,3 +264,11 @@ const struct variable_function variable_functions[] = {
 	  memory_of, NULL },
 };
 const size_t nvariable_functions = sizeof variable_functions / sizeof variable_functions[0];
+
+const struct variable_function *variable_function_find(const char *name)
+{
+	for (size_t i = 0; i < nvariable_functions; i++)
+		if (strcmp(variable_functions[i].name, name) == 0)
+			return &variable_functions[i];
+	return NULL;
+}

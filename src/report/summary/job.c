@@ -590,9 +590,7 @@ struct summary_memory_kind summary_memory_kind(const struct summary *s)
 		{ "process",
 		  { "the largest process alone, as the kernel reports it",
 		    "the largest process alone" } },
-		{ "private",
-		  { "private memory of all processes in one sample, and the shared memory of the largest",
-		    "private memory, and what one shares" } },
+		{ "private", { "all private memory, and the shared of one process", "private" } },
 	};
 
 	for (size_t i = 0; s->peak_memory_kind && i < sizeof rows / sizeof rows[0]; i++)
