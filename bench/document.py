@@ -22,6 +22,7 @@ TITLES = {
     "stacks": "CPU time by code",
     "waits": "Time of threads",
     "memory_code": "Memory by code",
+    "files": "Files by calls",
     "storm": "A storm of short processes",
     "uss": "PSS and USS in each sample",
     "latency": "How reading PSS affects the job",

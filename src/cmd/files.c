@@ -40,12 +40,6 @@ static const struct example examples[] = {
 	{ "files --manifest --hash sonde_1234", "the same with checksums, for programs" },
 };
 
-static bool is_listed(const struct used_sum *s)
-{
-	return (s->value[USED_READ] > 0 || s->value[USED_WRITTEN] > 0) &&
-	       !(s->value[USED_FOLDED] > 0) && s->value[USED_MODIFIED] > 0;
-}
-
 /* "": it cannot be read, or is another by now. */
 static void hash_of(const struct used_sum *s, char out[SHA256_HEX])
 {
@@ -70,9 +64,11 @@ static void hash_of(const struct used_sum *s, char out[SHA256_HEX])
 
 static const char *kind_of(const struct used_sum *s)
 {
-	return !(s->value[USED_WRITTEN] > 0) ? "input"
-	       : s->value[USED_READ] > 0     ? "both"
-					     : "output";
+	static const char *const names[] = {
+		[USED_INPUT] = "input", [USED_OUTPUT] = "output", [USED_BOTH] = "both"
+	};
+
+	return names[used_kind(s)];
 }
 
 static void print_text(const struct used_sum *s, const char *hash)
@@ -117,7 +113,7 @@ static int list(const struct files_options *o, struct run *r, const struct files
 	json_key(&j, "files");
 	json_array(&j);
 	for (size_t i = 0; i < n; i++) {
-		if (!is_listed(&s[i]))
+		if (used_kind(&s[i]) == USED_UNLISTED)
 			continue;
 		if (o->hash)
 			hash_of(&s[i], hash);

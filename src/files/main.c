@@ -45,7 +45,7 @@ struct files {
 	struct positions positions;
 	int64_t looked_ns, sent_ns, large_ns;
 	bool finishing;
-	char mounts[MOUNTS]; /* /proc/self/mountinfo */
+	char mounts[MOUNTS]; /* points of /proc/self/mountinfo, each with its NUL; "" is the end */
 	struct files_answer answer;
 };
 
@@ -60,20 +60,21 @@ static bool send_answer(const struct files_answer *a, size_t text)
 /* The longest mount point that the path is below. */
 static void mount_of(const struct files *f, const char *path, char *out, size_t size)
 {
-	const char *at = f->mounts;
-	struct mount m;
-	size_t best = 0;
+	const char *found = "";
+	size_t best = 0, length;
 
-	*out = '\0';
-	while (mountinfo_next(&at, &m)) {
-		size_t n = m.point[1] ? strlen(m.point) : 0;
+	for (const char *point = f->mounts; *point; point += length + 1) {
+		size_t n;
 
-		if (strncmp(path, m.point, n) == 0 && (path[n] == '/' || !path[n]) &&
-		    (n > best || !*out)) {
+		length = strlen(point);
+		n = point[1] ? length : 0;
+		if (strncmp(path, point, n) == 0 && (path[n] == '/' || !path[n]) &&
+		    (n > best || !*found)) {
 			best = n;
-			snprintf(out, size, "%s", m.point);
+			found = point;
 		}
 	}
+	snprintf(out, size, "%s", found);
 }
 
 static bool send_row(void *of, const struct book_row *r)
@@ -261,14 +262,26 @@ static void ask_for_short_slices(void)
 	(void)syscall(SYS_sched_setattr, 0, &a, 0);
 }
 
+/* Once: they are looked at for each row. */
 static void read_mounts(struct files *f)
 {
 	FILE *in = fopen("/proc/self/mountinfo", "re");
 	size_t n = in ? fread(f->mounts, 1, sizeof f->mounts - 1, in) : 0;
+	const char *at = f->mounts;
+	struct mount m;
 
 	f->mounts[n] = '\0';
 	if (in)
 		fclose(in);
+	for (n = 0; mountinfo_next(&at, &m);) { /* a point is shorter than its line */
+		size_t length = strlen(m.point) + 1;
+
+		if (length == 1)
+			continue;
+		memmove(f->mounts + n, m.point, length);
+		n += length;
+	}
+	f->mounts[n] = '\0';
 }
 
 static void tell_first(struct files *f, const char *why)

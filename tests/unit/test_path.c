@@ -25,7 +25,8 @@ struct job {
 	struct path path;
 };
 
-static void make(struct job *j, const struct made *m, uint32_t n)
+/* unnamed_s: of each, while children ran that have no instance; NULL: there were none. */
+static void make_with(struct job *j, const struct made *m, uint32_t n, const double *unnamed_s)
 {
 	struct err e = { "" };
 
@@ -41,8 +42,15 @@ static void make(struct job *j, const struct made *m, uint32_t n)
 								    .start_s = m[i].start_s,
 								    .end_s = m[i].end_s,
 								    .cpu_s = m[i].cpu_s };
+		if (unnamed_s)
+			j->summary.processes[i].unnamed_s = unnamed_s[i];
 	}
 	assert_int_equal(path_make(&j->path, &j->summary, &j->run, &e), 0);
+}
+
+static void make(struct job *j, const struct made *m, uint32_t n)
+{
+	make_with(j, m, n, NULL);
 }
 
 static void end(struct job *j)
@@ -148,6 +156,33 @@ static void test_who_computes_does_not_wait(void **state)
 	end(&j);
 }
 
+/* sh waited 6 s for processes that nobody has a name for, and 1 s of its own; compute computed
+ * beside such ones. */
+static void test_waiting_for_the_unknown_is_no_ones(void **state)
+{
+	const struct made m[] = { { "sh", -1, 0, 10, 1 },
+				  { "compute", 0, 0, 2, 2 },
+				  { "a", 0, 2, 3, 1 } };
+	const double unnamed_s[] = { 6, 2, 0 };
+	struct bytes b = { 0 };
+	struct job j;
+
+	(void)state;
+	make_with(&j, m, 3, unnamed_s);
+	near(sum_of(&j), 10);
+	near(named(&j, "sh")->on_path_s, 1);
+	near(named(&j, "sh")->unknown_s, 6);
+	near(named(&j, "compute")->on_path_s, 2);
+	near(named(&j, "compute")->unknown_s, 0);
+	near(j.path.unknown_s, 6);
+	near(named(&j, "sh")->shorter_s, 9.5);
+	path_text(&b, &j.path, &j.summary, false);
+	bytes_printf(&b, "%c", 0);
+	assert_non_null(strstr((const char *)b.data, "  60.0 %          -          -"));
+	bytes_free(&b);
+	end(&j);
+}
+
 static void test_what_outlives_the_job_is_not_waited_for(void **state)
 {
 	const struct made m[] = { { "sh", -1, 0, 4, 0 },
@@ -236,6 +271,7 @@ int main(void)
 		cmocka_unit_test(test_side_by_side),
 		cmocka_unit_test(test_what_it_needed_nobody_has_seen),
 		cmocka_unit_test(test_who_computes_does_not_wait),
+		cmocka_unit_test(test_waiting_for_the_unknown_is_no_ones),
 		cmocka_unit_test(test_what_outlives_the_job_is_not_waited_for),
 		cmocka_unit_test(test_there_is_none),
 		cmocka_unit_test(test_hostile_trees),

@@ -35,6 +35,49 @@ static void a_high_water_mark_is_a_lower_bound(void **state)
 	assert_true(totals.peak_memory_is_bound);
 }
 
+/* Three of 50 MiB, of which each shares the same 20 with the others; and a fork of one of them. */
+static void what_all_had_in_a_sample_is_a_lower_bound(void **state)
+{
+	static struct tree t;
+	struct tree_totals totals = { .cpu_ns = 0 };
+
+	(void)state;
+	assert_int_equal(table_init(&t.table), 0);
+	t.reading.page_bytes = 4096;
+	t.reading.tick_ns = 10 * 1000 * 1000;
+	t.pss = PSS_OFF;
+	t.launched = true;
+	for (int i = 0; i < 4; i++) {
+		struct process *p = table_add(&t.table, 100 + i, i == 3 ? 100 : 1);
+
+		p->stat.state = 'R';
+		p->stat.rss_pages = 50 * mib / 4096;
+		p->shared_bytes = 20 * mib;
+		p->shared_known = true;
+		p->executed = i < 3;
+		p->pss_bytes = -1;
+		process_changed(p);
+	}
+	sums_make(&t);
+	t.alive_peak = 100; /* many more than in any sample */
+	t.connector.fd = 1;
+	peak_take(&t, &totals);
+	assert_true(totals.peak_memory_is_bound);
+	assert_string_equal(totals.peak_memory_kind, "private");
+	assert_int_equal(totals.peak_memory_bytes, (3 * 30 + 20) * mib);
+	/* In another one the sum of PSS was known, and more. */
+	t.peak_pss = 115 * mib;
+	peak_take(&t, &totals);
+	assert_string_equal(totals.peak_memory_kind, "pss");
+	assert_int_equal(totals.peak_memory_bytes, 115 * mib);
+	/* The kernel says that one of them had more alone. */
+	t.max_rss_reaped = 120 * mib;
+	peak_take(&t, &totals);
+	assert_string_equal(totals.peak_memory_kind, "process");
+	assert_int_equal(totals.peak_memory_bytes, 120 * mib);
+	table_free(&t.table);
+}
+
 /* Twenty grew until they ended, and had 10 MiB each when they were read: as they went on, 30. */
 static void growth_that_no_sample_saw_is_a_lower_bound(void **state)
 {
@@ -162,6 +205,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_high_water_mark_is_a_lower_bound),
+		cmocka_unit_test(what_all_had_in_a_sample_is_a_lower_bound),
 		cmocka_unit_test(growth_that_no_sample_saw_is_a_lower_bound),
 		cmocka_unit_test(pages_copied_since_the_walk_are_in_the_bound),
 		cmocka_unit_test(shared_huge_pages_count_once),

@@ -6,6 +6,7 @@
 #include "core/describe.h"
 #include "report/judging/variables.h"
 #include "report/summary/code.h"
+#include "report/summary/touched.h"
 
 #include <errno.h>
 #include <math.h>
@@ -180,6 +181,46 @@ static void add_means(struct comparison *x, const struct summary *s, uint32_t ru
 	}
 }
 
+/* Of code that has little the estimate is rough. */
+static void add_owner(struct comparison *x, const char *function, double bytes, double all,
+		      uint32_t run)
+{
+	const double least = 1 << 20, leads = 0.05;
+	struct comparison_figure *f;
+	char name[256];
+
+	snprintf(name, sizeof name, "memory(%.200s)", function);
+	f = bytes >= least ? figure_at(x, x->nfigures, name) : NULL;
+	if (!f)
+		return;
+	f->unit = UNIT_BYTES;
+	f->less_is_better = f->of_code = true;
+	f->leads |= bytes >= leads * all;
+	f->value[run] = (isnan(f->value[run]) ? 0 : f->value[run]) + bytes;
+}
+
+/* What each function had touched of the memory of the peak. */
+static void add_owners(struct comparison *x, const struct summary *s, uint32_t run)
+{
+	const struct owners *o = s->touched && s->touched->peak ? &s->touched->owners : NULL;
+
+	x->run[run].touched = o && o->resident[OWNERS_PEAK] > 0;
+	if (!x->run[run].touched)
+		return;
+	for (uint32_t i = 0; i < o->n; i++)
+		add_owner(x, o->row[i].function->name, o->row[i].resident[OWNERS_PEAK],
+			  o->resident[OWNERS_PEAK], run);
+	add_owner(x, "without samples", o->unseen[OWNERS_PEAK], o->resident[OWNERS_PEAK], run);
+}
+
+/* A run that knows the code of its memory has none of what is not there. */
+static void settle_owners(const struct comparison *x, struct comparison_figure *f)
+{
+	for (uint32_t i = 0; i < x->nruns && f->of_code; i++)
+		if (x->run[i].touched && isnan(f->value[i]))
+			f->value[i] = 0;
+}
+
 /* The unit of a quantity that is a figure or a metric by itself. */
 struct unit_search {
 	const struct summary *s;
@@ -195,6 +236,8 @@ static void find_unit(void *ctx, const char *function, const char *name)
 	u->unit = v ? v->unit : UNIT_ONE;
 	if (function && !strcmp(function, "time"))
 		u->unit = UNIT_SECONDS;
+	if (function && !strcmp(function, "memory"))
+		u->unit = UNIT_BYTES;
 	for (uint32_t i = 0; function && i < u->s->nmetrics; i++)
 		if (!strncmp(u->s->metrics[i].name, name, strlen(name)) &&
 		    strchr("[", u->s->metrics[i].name[strlen(name)]))
@@ -245,9 +288,11 @@ int comparison_add_run(struct comparison *x, enum comparison_group group, const 
 	};
 	add_leading(x, s, x->nruns);
 	add_means(x, s, x->nruns);
+	add_owners(x, s, x->nruns);
 	add_conditions(x, s, x->nruns);
 	if (group != GROUP_HISTORY) {
 		comparison_say(x, r, group);
+		comparison_say_inputs(x, s->files_used, group);
 		blame_add(x->blame, group == GROUP_B, r, s);
 	}
 	x->n[group]++;
@@ -529,6 +574,7 @@ int comparison_judge(struct comparison *x)
 		struct comparison_figure *f = &x->figure[i];
 		struct compare_wish w = { .margin_ratio = x->margin, .level = x->level };
 
+		settle_owners(x, f);
 		w.margin_absolute = comparison_floor_of(x, f->name, f->unit);
 		x->failed |= judge_figure(x, f, &w, value, at) != 0;
 	}

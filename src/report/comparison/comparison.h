@@ -30,7 +30,8 @@ struct comparison_run {
 	enum comparison_group group;
 	int64_t start_utc_ns; /* 0: not known */
 	uint32_t hosts;
-	bool stacks; /* it knows the code that its CPU time went to */
+	bool touched; /* it knows which code touched the memory of its peak */
+	bool stacks;  /* it knows the code that its CPU time went to */
 };
 
 /* One quantity, measured in each run. */
@@ -43,6 +44,7 @@ struct comparison_figure {
 	bool leads;          /* one of the figures people quote */
 	double *value;       /* [runs]; NAN: not known */
 	struct compared result;
+	bool of_code;      /* memory of a function: 0 in runs that know of others only */
 	bool has_unit;     /* a run said which */
 	bool unlike;       /* it does not mean the same in all runs, and so is not compared */
 	uint32_t left_out; /* runs in which it is something else than in the others */
@@ -68,7 +70,7 @@ struct comparison_condition {
 /* A thing said of machines or jobs that is not the same in A as in B. */
 struct comparison_fact {
 	const char *key;
-	const char *what;  /* "hardware", "software", "job", "environment" */
+	const char *what;  /* "hardware", "software", "job", "environment", "input" */
 	const char *a, *b; /* the values, each once, separated by ", "; NULL: nothing was said */
 };
 
@@ -90,6 +92,8 @@ struct comparison {
 	uint32_t nfacts;
 	struct said *said; /* facts as they were said, until it is judged */
 	uint32_t nsaid, said_cap;
+	/* Of all runs of a group: whether it is known which files they read. */
+	enum { INPUTS_ALL = 0, INPUTS_SOME, INPUTS_UNKNOWN } inputs[GROUP_NUMBER_OF];
 	struct blame blame[BLAME_SUBJECTS]; /* where the difference lies */
 	double margin, level;
 	bool any_name;                /* conditions may ask for figures that no summary has */
@@ -140,6 +144,8 @@ int comparison_judge(struct comparison *x);
 /* Parts of it, for those files alone. */
 struct comparison_figure *comparison_figure(struct comparison *x, const char *name);
 void comparison_say(struct comparison *x, const struct run *r, enum comparison_group group);
+void comparison_say_inputs(struct comparison *x, const struct files_used *u,
+			   enum comparison_group group);
 int comparison_facts(struct comparison *x);
 void comparison_judge_gate(struct comparison *x);
 /* Of code that some runs of a group have, those with stacks but without it used no time. */

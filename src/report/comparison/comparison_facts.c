@@ -3,17 +3,21 @@
  * comparison_facts.c - what the recorders said of machines and jobs in A and did not say in B, or
  * the other way round.
  *
- * A key's values are a set: how many runs or nodes said which does not count. What is another one
- * each time (times, ids, a batch system's own variables) is left out.
+ * An input is a file that a job read and did not write (`run --files`): its key is the path, its
+ * value the size and time. A key's values are a set: how many runs or nodes said which does not
+ * count. What is another one each time (times, ids, a batch system's own variables) is left out.
  */
 #include "base/array.h"
+#include "report/cell.h"
 #include "report/comparison/comparison.h"
 #include "report/metadata.h"
+#include "report/summary/filesused.h"
 
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct said {
 	const char *key, *text;
@@ -21,8 +25,8 @@ struct said {
 	enum comparison_group group;
 };
 
-static const char *const kind_names[] = { "hardware", "software", "job", "environment" };
-enum { HARDWARE, SOFTWARE, JOB, ENVIRONMENT, LEFT_OUT };
+static const char *const kind_names[] = { "hardware", "software", "job", "input", "environment" };
+enum { HARDWARE, SOFTWARE, JOB, INPUT, ENVIRONMENT, LEFT_OUT };
 
 /* The first that matches. */
 static const struct {
@@ -167,6 +171,62 @@ void comparison_say(struct comparison *x, const struct run *r, enum comparison_g
 	metadata_free(&m);
 }
 
+static void say_input(struct comparison *x, const struct used_sum *s, enum comparison_group group)
+{
+	char bytes[CELL], when[40] = "?", text[CELL + 64];
+	time_t t = (time_t)s->value[USED_MODIFIED];
+	struct tm tm;
+
+	if (gmtime_r(&t, &tm))
+		strftime(when, sizeof when, "%Y-%m-%d %H:%M:%SZ", &tm);
+	snprintf(text, sizeof text, "%s (%.0f bytes) of %s",
+		 cell_text(bytes, UNIT_BYTES, s->value[USED_SIZE]), s->value[USED_SIZE], when);
+	say(x, s->name, pool_text(&x->pool, text, strlen(text)), INPUT, group);
+}
+
+/* What was read has a name of its own only in part. */
+static bool has_nameless(const struct used_sum *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (s[i].value[USED_FOLDED] > 0 || (s[i].value[USED_READ] > 0 && *s[i].name != '/'))
+			return true;
+	return false;
+}
+
+void comparison_say_inputs(struct comparison *x, const struct files_used *u,
+			   enum comparison_group group)
+{
+	struct used_sum *s = NULL;
+	size_t n = 0;
+	struct err e;
+
+	if (!u || u->refused) {
+		x->inputs[group] = INPUTS_UNKNOWN;
+		return;
+	}
+	if (used_sums(&s, &n, u, u->run, USED_BY_FILE, &e))
+		x->failed = true;
+	if ((u->by_positions || u->lost > 0 || has_nameless(s, n)) &&
+	    x->inputs[group] == INPUTS_ALL)
+		x->inputs[group] = INPUTS_SOME;
+	for (size_t i = 0; i < n; i++)
+		if (used_kind(&s[i]) == USED_INPUT)
+			say_input(x, &s[i], group);
+	used_sums_free(s, n);
+}
+
+/* That only one side read it is known where all that the other read is. */
+static bool is_comparable(const struct comparison *x, const struct said *s, uint32_t n)
+{
+	enum comparison_group first = s[0].group, last = s[n - 1].group;
+
+	if (s->kind != INPUT)
+		return true;
+	if (x->inputs[GROUP_A] == INPUTS_UNKNOWN || x->inputs[GROUP_B] == INPUTS_UNKNOWN)
+		return false;
+	return first != last || x->inputs[first == GROUP_A ? GROUP_B : GROUP_A] == INPUTS_ALL;
+}
+
 static int order(const void *a, const void *b)
 {
 	const struct said *x = a, *y = b;
@@ -180,9 +240,9 @@ static int order(const void *a, const void *b)
 	return c ? c : strcmp(x->text, y->text);
 }
 
-/* Each value that a group said of one key, once; NULL when it said nothing. */
+/* Each value that a group said of one key, once; none when it said nothing. */
 static const char *values(struct comparison *x, const struct said *s, uint32_t n,
-			  enum comparison_group group)
+			  enum comparison_group group, const char *none)
 {
 	enum { VALUES_SHOWN = 4 };
 	struct bytes b = { 0 };
@@ -197,7 +257,7 @@ static const char *values(struct comparison *x, const struct said *s, uint32_t n
 			bytes_printf(&b, "%s%s", different > 1 ? ", " : "", last);
 	}
 	if (!last)
-		return NULL;
+		return none;
 	if (different > VALUES_SHOWN)
 		bytes_printf(&b, " and %u more", different - VALUES_SHOWN);
 	kept = b.failed ? NULL : pool_text(&x->pool, b.len ? (const char *)b.data : "", b.len);
@@ -236,16 +296,18 @@ int comparison_facts(struct comparison *x)
 		qsort(x->said, x->nsaid, sizeof *x->said, order);
 	for (uint32_t i = 0; i < x->nsaid; i += n) {
 		const struct said *s = &x->said[i];
+		const char *none = s->kind == INPUT ? "(not read)" : NULL;
 
-		for (n = 1; i + n < x->nsaid && !strcmp(s->key, s[n].key);)
+		for (n = 1; i + n < x->nsaid && s[n].kind == s->kind && !strcmp(s->key, s[n].key);)
 			n++;
-		if (!alike(s, n))
-			x->fact[x->nfacts++] = (struct comparison_fact){
-				.key = s->key,
-				.what = kind_names[s->kind],
-				.a = values(x, s, n, GROUP_A),
-				.b = values(x, s, n, GROUP_B),
-			};
+		if (!is_comparable(x, s, n) || alike(s, n))
+			continue;
+		x->fact[x->nfacts++] = (struct comparison_fact){
+			.key = s->key,
+			.what = kind_names[s->kind],
+			.a = values(x, s, n, GROUP_A, none),
+			.b = values(x, s, n, GROUP_B, none),
+		};
 	}
 	return x->failed ? -1 : 0;
 }

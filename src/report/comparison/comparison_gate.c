@@ -207,15 +207,16 @@ int comparison_add_floor(struct comparison *x, const char *text, struct err *e)
 
 void comparison_settle_times(const struct comparison *x, struct comparison_condition *c)
 {
-	bool known[GROUP_NUMBER_OF] = { false };
+	bool known[GROUP_NUMBER_OF] = { false }, memory = !strncmp(c->quantity, "memory(", 7);
 	double *value = c->figure.value;
 
-	if (strncmp(c->quantity, "time(", 5) != 0)
+	if (strncmp(c->quantity, "time(", 5) != 0 && !memory)
 		return;
 	for (uint32_t i = 0; i < x->nruns; i++)
 		known[x->run[i].group] |= isfinite(value[i]);
 	for (uint32_t i = 0; i < x->nruns; i++)
-		if (known[x->run[i].group] && x->run[i].stacks && !isfinite(value[i]))
+		if (known[x->run[i].group] && !isfinite(value[i]) &&
+		    (memory ? x->run[i].touched : x->run[i].stacks))
 			value[i] = 0;
 }
 

@@ -185,6 +185,16 @@ const struct variable variables[] = {
 	  FIGURE(names_missing) },
 	{ "names_asked", UNIT_COUNT, "Opens and stats there.", FIGURE(names_asked) },
 	{ "files_calls", UNIT_COUNT, "Reads and writes of files.", FIGURE(files_calls) },
+	{ "writer_ratio", UNIT_RATIO, "Share of all written bytes, of the process that wrote most.",
+	  FIGURE(writer_ratio) },
+	{ "writer_seconds", UNIT_SECONDS, "Time of its writes and syncs.", FIGURE(writer_seconds) },
+	{ "writer_others", UNIT_COUNT, "Other processes at work for at least half of the run.",
+	  FIGURE(writer_others) },
+	{ "blocks_writes", UNIT_COUNT,
+	  "Writes below 1 MiB of several processes to one file, most of which do not follow the one before.",
+	  FIGURE(blocks_writes) },
+	{ "blocks_bytes", UNIT_BYTES, "Bytes of these.", FIGURE(blocks_bytes) },
+	{ "blocks_processes", UNIT_COUNT, "Processes that made them.", FIGURE(blocks_processes) },
 	{ "touched_growth_bytes", UNIT_BYTES,
 	  "Growth of the memory of the function whose memory grows with the job's.",
 	  FIGURE(touched_growth_bytes) },
@@ -559,14 +569,6 @@ const struct variable *variable_find(const char *name)
 	for (size_t i = 0; i < nvariables; i++)
 		if (strcmp(variables[i].name, name) == 0)
 			return &variables[i];
-	return NULL;
-}
-
-const struct variable_function *variable_function_find(const char *name)
-{
-	for (size_t i = 0; i < nvariable_functions; i++)
-		if (strcmp(variable_functions[i].name, name) == 0)
-			return &variable_functions[i];
 	return NULL;
 }
 

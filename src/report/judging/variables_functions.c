@@ -4,6 +4,7 @@
 #include "report/judging/variables.h"
 #include "report/summary/code.h"
 #include "report/summary/reason.h"
+#include "report/summary/touched.h"
 
 #include <math.h>
 #include <string.h>
@@ -181,6 +182,17 @@ static double held_up_threads(const struct summary *s, const char *name)
 	return is_holdup(name) ? s->holdup[holdup_find(name)].threads : NAN;
 }
 
+static double memory_of(const struct summary *s, const char *name)
+{
+	double sum = NAN;
+
+	for (uint32_t i = 0; s->touched && i < s->touched->owners.n; i++)
+		if (glob_match(name, s->touched->owners.row[i].function->name))
+			sum = (isnan(sum) ? 0 : sum) +
+			      s->touched->owners.row[i].resident[OWNERS_PEAK];
+	return sum;
+}
+
 /* Of a class by its name, else of the functions that are called so. */
 static double time_of(const struct summary *s, const char *name)
 {
@@ -246,5 +258,17 @@ const struct variable_function variable_functions[] = {
 	  "plain name, as in `time(\"std::sort\")` or `time(\"lu_*\")`: its seconds of CPU time in user "
 	  "mode, without what it calls; unknown if no sample is of it.",
 	  time_of, NULL },
+	{ "memory",
+	  "Likewise of a function, with --memory: what it had touched first of the memory of the peak; "
+	  "unknown if no sample is of it.",
+	  memory_of, NULL },
 };
 const size_t nvariable_functions = sizeof variable_functions / sizeof variable_functions[0];
+
+const struct variable_function *variable_function_find(const char *name)
+{
+	for (size_t i = 0; i < nvariable_functions; i++)
+		if (strcmp(variable_functions[i].name, name) == 0)
+			return &variable_functions[i];
+	return NULL;
+}

@@ -352,6 +352,19 @@ static const char *missing_directory(const struct summary *s)
 	return s->files_used && *s->files_used->missing.name ? s->files_used->missing.name : NULL;
 }
 
+static const char *blocks_file(const struct summary *s)
+{
+	return s->files_used && *s->files_used->blocks.name ? s->files_used->blocks.name : NULL;
+}
+
+static const char *writer_process(const struct summary *s)
+{
+	for (uint32_t i = 0; i < s->nprocesses && s->files_used; i++)
+		if (s->processes[i].instance == s->files_used->writer.process)
+			return s->processes[i].name;
+	return NULL;
+}
+
 static const char *growing_function(const struct summary *s)
 {
 	return s->touched_top;
@@ -415,6 +428,9 @@ static const char *held_up_sleep(const struct summary *s)
 const struct text_variable text_variables[] = {
 	{ "small_files_directory", "The directory of which most small files were opened.",
 	  small_files_directory },
+	{ "blocks_file", "The file with most writes of small pieces by several processes.",
+	  blocks_file },
+	{ "writer_process", "The process that wrote most bytes to files.", writer_process },
 	{ "again_file", "The file that was read most again.", again_file },
 	{ "missing_directory", "The directory with most names that do not exist.",
 	  missing_directory },

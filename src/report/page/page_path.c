@@ -15,9 +15,20 @@ static void name_row(struct bytes *b, const struct path *p, const struct path_na
 	html_number_cell(b, UNIT_SECONDS, n->on_path_s);
 	html_number_cell(b, UNIT_RATIO, n->on_path_s / p->wall_s);
 	html_number_cell(b, UNIT_COUNT, n->processes);
-	html_number_cell(b, UNIT_RATIO, fmin(1, n->cpu_s / n->on_path_s));
+	html_number_cell(b, UNIT_RATIO, path_computing_ratio(n));
 	html_number_cell(b, UNIT_SECONDS, n->shorter_s);
 	html_text_cell(b, s->processes[n->longest].command_line);
+	bytes_puts(b, "</tr>\n");
+}
+
+static void unknown_row(struct bytes *b, const struct path *p)
+{
+	html_name_cell(b, "(unknown wait)", NAN);
+	html_number_cell(b, UNIT_SECONDS, p->unknown_s);
+	html_number_cell(b, UNIT_RATIO, p->unknown_s / p->wall_s);
+	for (int i = 0; i < 3; i++) /* nobody has counted or asked them */
+		html_number_cell(b, UNIT_COUNT, NAN);
+	html_text_cell(b, "children that are too short and too many to be known by themselves");
 	bytes_puts(b, "</tr>\n");
 }
 
@@ -45,6 +56,8 @@ void html_path(struct bytes *b, const struct page_source *p)
 			   h, sizeof h / sizeof h[0]);
 		for (uint32_t i = 0; i < path.nnames && i < NAMES; i++)
 			name_row(b, &path, &path.name[i], p->summary);
+		if (path.unknown_s > 0)
+			unknown_row(b, &path);
 		html_table_end(b);
 		bytes_puts(b, "</section>");
 	}

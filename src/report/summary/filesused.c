@@ -240,6 +240,18 @@ void used_sums_free(struct used_sum *s, size_t n)
 	free(s);
 }
 
+enum used_kind used_kind(const struct used_sum *s)
+{
+	const double *v = s->value;
+
+	if (!(v[USED_READ] > 0 || v[USED_WRITTEN] > 0) || v[USED_FOLDED] > 0 ||
+	    !(v[USED_MODIFIED] > 0))
+		return USED_UNLISTED;
+	if (!(v[USED_WRITTEN] > 0))
+		return USED_INPUT;
+	return v[USED_READ] > 0 ? USED_BOTH : USED_OUTPUT;
+}
+
 /* ---- what rules ask for ---- */
 
 static void judge_directories(struct files_used *u, const struct used_sum *s, size_t n)
@@ -276,6 +288,103 @@ static void judge_files(struct files_used *u, const struct used_sum *s, size_t n
 		u->again.times = times;
 		snprintf(u->again.name, sizeof u->again.name, "%.250s", s[i].name);
 	}
+}
+
+/* A row of what was written. */
+struct written {
+	const struct used_row *row;
+	const char *name;
+	uint32_t process; /* instance; 0: not known */
+};
+
+static int by_instance_name(const void *x, const void *y)
+{
+	const struct written *a = x, *b = y;
+	int c = strcmp(a->name, b->name);
+
+	return c ? c : (a->process > b->process) - (a->process < b->process);
+}
+
+static int by_process(const void *x, const void *y)
+{
+	const struct written *a = x, *b = y;
+
+	return (a->process > b->process) - (a->process < b->process);
+}
+
+/* Where one process wrote nearly all of it, others may wait for it. */
+static void judge_writer(struct files_used *u, struct written *w, size_t n)
+{
+	double all = 0, most = 0;
+
+	qsort(w, n, sizeof *w, by_process);
+	for (size_t i = 0; i < n;) {
+		uint32_t process = w[i].process;
+		double bytes = 0, seconds = 0;
+
+		for (; i < n && w[i].process == process; i++) {
+			bytes += w[i].row->value[USED_WRITTEN];
+			seconds += w[i].row->value[USED_WRITE_SECONDS];
+			if (w[i].row->value[USED_SYNCS] > 0)
+				seconds += w[i].row->value[USED_OTHER_SECONDS];
+		}
+		all += bytes;
+		if (!process || bytes <= most)
+			continue;
+		most = bytes;
+		u->writer.process = process;
+		u->writer.seconds = seconds;
+	}
+	u->writer.ratio = all > 0 ? most / all : 0;
+}
+
+/* Pieces below 1 MiB, of several processes in one file, of which most do not follow the one before:
+ * as ranks write their blocks of a row each. */
+static void judge_blocks(struct files_used *u, struct written *w, size_t n)
+{
+	qsort(w, n, sizeof *w, by_instance_name);
+	for (size_t i = 0; i < n;) {
+		double bytes = 0, writes = 0, processes = 0, sequential = 0, moved = 0;
+		const char *name = w[i].name;
+		uint32_t last = 0;
+
+		for (; i < n && !strcmp(w[i].name, name); i++) {
+			const double *v = w[i].row->value;
+
+			if (!w[i].process || v[USED_FOLDED] > 0)
+				continue;
+			bytes += v[USED_WRITTEN];
+			writes += v[USED_WRITES];
+			sequential += v[USED_SEQUENTIAL];
+			moved += v[USED_READ] + v[USED_WRITTEN];
+			processes += w[i].process != last;
+			last = w[i].process;
+		}
+		if (processes < 2 || bytes >= 1048576 * writes || 2 * sequential >= moved ||
+		    writes <= u->blocks.writes || *name != '/')
+			continue;
+		u->blocks.bytes = bytes;
+		u->blocks.writes = writes;
+		u->blocks.processes = processes;
+		snprintf(u->blocks.name, sizeof u->blocks.name, "%.250s", name);
+	}
+}
+
+static int judge_written(struct files_used *u, const struct run *r, struct err *e)
+{
+	struct written *w = calloc(u->n + 1, sizeof *w);
+	size_t n = 0;
+
+	if (!w)
+		return err_set(e, -ENOMEM, "out of memory for the files of %.300s", r->path);
+	for (size_t i = 0; i < u->n; i++)
+		if (u->row[i].value[USED_WRITTEN] > 0)
+			w[n++] = (struct written){ &u->row[i], name_of(r, &u->row[i]),
+						   r->instances[u->row[i].instance].parent };
+	judge_blocks(u, w, n);
+	judge_writer(u, w, n);
+	free(w);
+	return 0;
 }
 
 static int judge(struct files_used *u, struct run *r, struct err *e)
@@ -336,6 +445,8 @@ int files_used_make(struct files_used **out, struct run *r, struct err *e)
 	rc = take_rows(u, r, e);
 	if (!rc)
 		rc = judge(u, r, e);
+	if (!rc)
+		rc = judge_written(u, r, e);
 	if (rc)
 		files_used_free(u);
 	else

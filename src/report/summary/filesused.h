@@ -83,6 +83,15 @@ struct files_used {
 		double count;
 		char name[256];
 	} missing; /* names that are not there, in one directory */
+	struct {
+		double ratio,
+			seconds;  /* the process that wrote most: its share; in writes, syncs */
+		uint32_t process; /* its instance; 0: none wrote, or it is not known */
+	} writer;
+	struct {
+		double bytes, writes, processes; /* small pieces of several, not in order */
+		char name[256];
+	} blocks;
 	double metadata, all_calls;
 };
 
@@ -94,6 +103,10 @@ void files_used_free(struct files_used *u);
 int used_sums(struct used_sum **out, size_t *n, const struct files_used *u, struct run *r,
 	      enum used_by by, struct err *e);
 void used_sums_free(struct used_sum *s, size_t n);
+
+enum used_kind { USED_UNLISTED, USED_INPUT, USED_OUTPUT, USED_BOTH };
+/* Of a sum by file; unlisted is what was opened alone, folded, or is no file that has a time. */
+enum used_kind used_kind(const struct used_sum *s);
 
 int files_used_print(const struct files_used *u, struct run *r, enum used_by by, size_t most,
 		     FILE *out, struct err *e);

@@ -304,8 +304,8 @@ static void bound_memory(double v[FIGURES], const struct run *r, const struct no
 /* The kind that promises least is the kind of a sum of several. */
 static const char *memory_kind(const struct run *r, const struct node_figures *nodes)
 {
-	static const char *const weakest_first[] = { "process", "node", "rss",
-						     "pages",   "pss",  "cgroup" };
+	static const char *const weakest_first[] = { "process", "private", "node",  "rss",
+						     "pages",   "pss",     "cgroup" };
 
 	for (size_t k = 0; k < sizeof weakest_first / sizeof weakest_first[0]; k++)
 		for (uint32_t i = 1; i < r->nnodes; i++)
@@ -590,6 +590,7 @@ struct summary_memory_kind summary_memory_kind(const struct summary *s)
 		{ "process",
 		  { "the largest process alone, as the kernel reports it",
 		    "the largest process alone" } },
+		{ "private", { "all private memory, and the shared of one process", "private" } },
 	};
 
 	for (size_t i = 0; s->peak_memory_kind && i < sizeof rows / sizeof rows[0]; i++)

@@ -11,6 +11,7 @@
 struct member {
 	double start_s, end_s;      /* INFINITY: it has none */
 	double own_s, cpu_s;        /* on the path by itself; of the whole of it */
+	double unknown_s;           /* of own_s, it may have waited for what is not known */
 	uint32_t parent;            /* UINT32_MAX: none */
 	uint32_t first, n;          /* its children, in tree.child */
 	bool alone;                 /* it computes while its children run: it waits for none */
@@ -308,6 +309,8 @@ static void simulate(struct tree *t, const char *name, double *end)
 		struct member *m = &t->member[at];
 		double share = !strcmp(t->s->processes[at].name, name) ? 0.5 : 1;
 
+		if (m->unknown_s > 0)
+			share += (1 - share) * m->unknown_s / m->own_s;
 		if (isinf(m->end_s))
 			continue;
 		m->length_s = length_of(t, at, share, false, end);
@@ -335,11 +338,31 @@ static void join(const struct tree *t, struct path_name *into, const struct path
 	if (t->member[x->longest].own_s > t->member[into->longest].own_s)
 		into->longest = x->longest;
 	into->on_path_s += x->on_path_s;
+	into->unknown_s += x->unknown_s;
 	into->cpu_s += x->cpu_s;
 	into->processes += x->processes;
 }
 
-static int make_names(struct path *p, const struct tree *t)
+/* It is not what computed while its children ran that nobody has a name for: what it waited then is
+ * theirs. */
+static struct path_name name_of(struct tree *t, uint32_t i)
+{
+	const struct summary_process *x = &t->s->processes[i];
+	struct member *m = &t->member[i];
+	double cpu_s = fmin(m->cpu_s, m->cpu_s * m->own_s / (m->end_s - m->start_s));
+
+	m->unknown_s = fmin(x->unnamed_s, fmax(0, m->own_s - (cpu_s > 0 ? cpu_s : 0)));
+	return (struct path_name){ .name = x->name,
+				   .longest = i,
+				   .on_path_s = m->own_s - m->unknown_s,
+				   .unknown_s = m->unknown_s,
+				   .cpu_s = cpu_s,
+				   .processes = 1,
+				   .shorter_s = NAN,
+				   .at_most_s = NAN };
+}
+
+static int make_names(struct path *p, struct tree *t)
 {
 	uint32_t n = 0, kept = 0;
 
@@ -347,19 +370,10 @@ static int make_names(struct path *p, const struct tree *t)
 	if (!p->name)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < t->s->nprocesses; i++) {
-		const struct member *m = &t->member[i];
-		double whole = m->end_s - m->start_s;
-
-		if (m->own_s > 0)
-			p->name[n++] =
-				(struct path_name){ .name = t->s->processes[i].name,
-						    .longest = i,
-						    .on_path_s = m->own_s,
-						    .cpu_s = fmin(m->cpu_s,
-								  m->cpu_s * m->own_s / whole),
-						    .processes = 1,
-						    .shorter_s = NAN,
-						    .at_most_s = NAN };
+		if (!(t->member[i].own_s > 0))
+			continue;
+		p->name[n] = name_of(t, i);
+		p->unknown_s += p->name[n++].unknown_s;
 	}
 	qsort(p->name, n, sizeof *p->name, by_name);
 	for (uint32_t i = 0; i < n; i++)
@@ -409,6 +423,11 @@ int path_make(struct path *p, const struct summary *s, const struct run *r, stru
 	tree_free(&t);
 	return rc ? err_set(e, rc, "out of memory for the path through %u processes", s->nprocesses)
 		  : 0;
+}
+
+double path_computing_ratio(const struct path_name *n)
+{
+	return n->on_path_s > 0 ? fmin(1, n->cpu_s / n->on_path_s) : NAN;
 }
 
 void path_free(struct path *p)

@@ -7,6 +7,9 @@
  * the process's own. One that computed for more than half of the time it would have waited is taken
  * not to wait. So the parts add up to the time of the job's first process, to its end.
  *
+ * What a process waited while children of it ran that have no instance is theirs: "unknown wait",
+ * no name's. It is taken to be as long as these ran (union), less what the process computed.
+ *
  * "Half as long": each process of a name takes half of what it took by itself. Others keep the time
  * that they took, and start as long after the end of what they waited for as they did. A process
  * is taken to have waited for the one of its parent's children that ended last before its start
@@ -28,8 +31,9 @@ struct path_part {
 /* All processes of a name. */
 struct path_name {
 	const char *name;
-	uint32_t longest; /* of its processes, the one that is longest on the path */
-	double on_path_s;
+	uint32_t longest;   /* of its processes, the one that is longest on the path */
+	double on_path_s;   /* without unknown_s */
+	double unknown_s;   /* on the path, it may have waited for processes that are not known */
 	double cpu_s;       /* of these processes, as much as there is of them on the path; NAN */
 	uint32_t processes; /* on the path */
 	double shorter_s;   /* the whole, if these were half as long; NAN: not asked */
@@ -45,6 +49,7 @@ struct path {
 	uint32_t nparts;
 	struct path_name *name; /* most first */
 	uint32_t nnames;
+	double unknown_s;   /* of all names: with what these are on the path, the whole */
 	double known_ratio; /* processes that are known, of those that were started; NAN */
 };
 
@@ -52,6 +57,8 @@ struct path {
 int path_make(struct path *p, const struct summary *s, const struct run *r, struct err *e);
 void path_free(struct path *p);
 
+/* How much of its time on the path they used a core; NAN: it is not known. */
+double path_computing_ratio(const struct path_name *n);
 /* Is it worth a look? Not where one process is nearly all of it. */
 bool path_tells(const struct path *p, const struct summary *s);
 /* "cc1 67 %, ld 22 %": the names with most of it; not escaped. */

@@ -33,12 +33,15 @@ static struct summary_process process_of(const struct run *r, const struct serie
 {
 	const struct run_instance *in = &r->instances[i];
 	const char *pid = run_label(r, i, "pid");
+	const char *unnamed = run_label(r, i, "unnamed_children_seconds");
 	struct summary_process p = { .instance = i, .name = in->name, .pid = NAN };
 
 	p.host = r->nodes[in->node].host;
 	p.command_line = run_label(r, i, "command_line");
 	if (pid && *pid)
 		p.pid = decimal_parse(pid, NULL);
+	if (unnamed)
+		p.unnamed_s = fmax(0, decimal_parse(unnamed, NULL));
 	p.start_s = run_seconds(r, in->node, in->birth_ns);
 	p.end_s = in->end_ns == INT64_MAX ? NAN : run_seconds(r, in->node, in->end_ns);
 	p.cpu_s = either(final_of(r, i, "process.cpu_seconds"), series_index_last(x, i, ids->cpu));

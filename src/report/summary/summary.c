@@ -124,6 +124,23 @@ static int memory_make(struct summary *s, struct run *r, struct err *e)
 	return rc;
 }
 
+/* They used at least a tenth of the CPU time of the one that used most. */
+static double others_at_work(const struct summary *s, uint32_t instance)
+{
+	double most = 0, n = 0;
+
+	for (uint32_t i = 0; i < s->nprocesses; i++)
+		most = fmax(most, s->processes[i].cpu_s);
+	for (uint32_t i = 0; i < s->nprocesses; i++) {
+		const struct summary_process *p = &s->processes[i];
+		double end = isnan(p->end_s) ? s->wall_s : p->end_s;
+
+		n += p->instance != instance && p->cpu_s > most / 10 &&
+		     end - p->start_s >= s->wall_s / 2;
+	}
+	return n;
+}
+
 static int files_make(struct summary *s, struct run *r, struct err *e)
 {
 	int rc = files_used_make(&s->files_used, r, e);
@@ -137,6 +154,12 @@ static int files_make(struct summary *s, struct run *r, struct err *e)
 	s->names_missing = known ? u->missing.count : NAN;
 	s->names_asked = known ? u->metadata : NAN;
 	s->files_calls = known ? u->all_calls : NAN;
+	s->writer_ratio = known ? u->writer.ratio : NAN;
+	s->writer_seconds = known ? u->writer.seconds : NAN;
+	s->writer_others = known ? others_at_work(s, u->writer.process) : NAN;
+	s->blocks_writes = known ? u->blocks.writes : NAN;
+	s->blocks_bytes = known ? u->blocks.bytes : NAN;
+	s->blocks_processes = known ? u->blocks.processes : NAN;
 	return rc;
 }
 

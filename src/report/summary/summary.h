@@ -51,6 +51,8 @@ struct summary_process {
 	double pid;
 	double start_s, end_s; /* since the run began; end NAN while it lives */
 	double cpu_s, peak_rss_bytes, read_bytes, written_bytes; /* NAN: not known */
+	double unnamed_s; /* while children ran that are not known by themselves; 0: there were none
+			   */
 	bool counted_already; /* by the recorder that went on: not to be counted twice */
 };
 
@@ -244,6 +246,11 @@ struct summary {
 	 * directory; opens, stats and such names; reads and writes. NAN: not known. */
 	double small_files_opens, small_files_bytes, again_times, again_bytes, names_missing,
 		names_asked, files_calls;
+	/* Likewise: the share of what was written by the process that wrote most, how long its
+	 * writes and syncs took, and how many other processes were at work for at least half of
+	 * the run; small pieces that several processes wrote to one file, not in order. */
+	double writer_ratio, writer_seconds, writer_others, blocks_writes, blocks_bytes,
+		blocks_processes;
 	struct touched_memory
 		*touched; /* its memory by code (report/summary/touched.h); NULL: not known */
 	/* The function of which memory grows with that of the job, "" or "load (load.c:41)"; by how

@@ -42,8 +42,8 @@ static void name_line(struct bytes *b, const struct path *p, const struct path_n
 	char time[CELL], half[CELL], most[CELL], name[CELL], cpu[CELL] = "-";
 
 	escape_terminal_into(name, 33, n->name);
-	if (!isnan(n->cpu_s))
-		snprintf(cpu, CELL, "%.0f %%", 100 * fmin(1, n->cpu_s / n->on_path_s));
+	if (!isnan(path_computing_ratio(n)))
+		snprintf(cpu, CELL, "%.0f %%", 100 * path_computing_ratio(n));
 	bytes_printf(b, "%10s %5.1f %%  %9u  %9s  ", seconds(n->on_path_s, time),
 		     100 * n->on_path_s / p->wall_s, n->processes, cpu);
 	if (isnan(n->shorter_s))
@@ -54,6 +54,15 @@ static void name_line(struct bytes *b, const struct path *p, const struct path_n
 		bytes_printf(b, "%10s.. %9s", seconds(n->shorter_s, half),
 			     seconds(n->at_most_s, most));
 	bytes_printf(b, "  %s\n", name);
+}
+
+static void unknown_line(struct bytes *b, const struct path *p)
+{
+	char time[CELL];
+
+	if (p->unknown_s > 0)
+		bytes_printf(b, "%10s %5.1f %%  %9s  %9s  %21s  %s\n", seconds(p->unknown_s, time),
+			     100 * p->unknown_s / p->wall_s, "-", "-", "", "(unknown wait)");
 }
 
 static void command_of(struct bytes *b, const struct summary *s, uint32_t process)
@@ -112,6 +121,9 @@ static void doubts(struct bytes *b, const struct path *p, const struct summary *
 			     "%.0f %% of the processes are known by themselves; the path may "
 			     "lead through others.\n",
 			     100 * p->known_ratio);
+	if (p->unknown_s > 0)
+		bytes_puts(b, "unknown wait: a process waited while children of it ran that are "
+			      "too short and too many to be known by themselves.\n");
 	if (s->nhosts > 1)
 		bytes_puts(b,
 			   "It is the path on one node: what processes of different nodes wait for "
@@ -133,6 +145,7 @@ void path_text(struct bytes *b, const struct path *p, const struct summary *s, b
 		     "half as long");
 	for (uint32_t i = 0; i < p->nnames && (all || i < NAMES_SHOWN); i++)
 		name_line(b, p, &p->name[i]);
+	unknown_line(b, p);
 	if (!all && p->nnames > NAMES_SHOWN)
 		bytes_printf(b, "and %u more names: --all\n", p->nnames - NAMES_SHOWN);
 	parts_text(b, p, s, all);
@@ -159,6 +172,7 @@ void path_json(struct bytes *b, const struct path *p, const struct summary *s)
 	json_put_text(&j, "recording", s->path);
 	json_put_real(&j, "wall_seconds", p->wall_s);
 	json_put_real(&j, "processes_known_ratio", p->known_ratio);
+	json_put_real(&j, "unknown_wait_seconds", p->unknown_s);
 	json_key(&j, "names");
 	json_array(&j);
 	for (uint32_t i = 0; i < p->nnames; i++) {
@@ -167,6 +181,7 @@ void path_json(struct bytes *b, const struct path *p, const struct summary *s)
 		json_object(&j);
 		json_put_text(&j, "name", n->name);
 		json_put_real(&j, "path_seconds", n->on_path_s);
+		json_put_real(&j, "unknown_wait_seconds", n->unknown_s);
 		json_put_real(&j, "cpu_seconds", n->cpu_s);
 		json_put_int(&j, "processes", n->processes);
 		json_put_real(&j, "wall_if_half_seconds", n->shorter_s);

@@ -79,6 +79,22 @@ static void note_largest(struct tree *t)
 	}
 }
 
+/* Of private pages and those that one process has nobody counts twice. */
+static void note_least(struct tree *t)
+{
+	int64_t shared = 0;
+
+	for (uint32_t i = 0; i < t->table.nlive; i++) {
+		const struct process *p = &t->table.row[t->table.live[i]];
+
+		if (p->part[PART_PRIVATE] && p->part[PART_SHARED] > shared)
+			shared = p->part[PART_SHARED];
+	}
+	t->most_private = t->parts[PART_PRIVATE];
+	if (t->most_private + shared > t->least)
+		t->least = t->most_private + shared;
+}
+
 void peak_raise_rss(struct tree *t, int64_t resident)
 {
 	int64_t all = resident + memory_unmapped(t);
@@ -88,6 +104,8 @@ void peak_raise_rss(struct tree *t, int64_t resident)
 		note_largest(t);
 	if (all > t->peak_rss)
 		t->peak_rss = all;
+	if (t->parts[PART_PRIVATE] > t->most_private)
+		note_least(t);
 	if (t->parts[PART_LIVE] > t->live_peak)
 		t->live_peak = t->parts[PART_LIVE];
 }
@@ -176,12 +194,18 @@ static void take_pss(const struct tree *t, struct tree_totals *out)
 		out->peak_memory_at_most_bytes = with_growth(t);
 }
 
-/* Of one process alone: so much at least. */
-static void take_one(const struct tree *t, struct tree_totals *out)
+/* So much at least, whichever is most: of one process alone, or of all in one sample. */
+static void take_least(const struct tree *t, struct tree_totals *out)
 {
 	out->peak_memory_bytes = of_one(t) > t->largest_rss ? of_one(t) : t->largest_rss;
 	out->peak_memory_kind = "process";
 	out->peak_memory_is_bound = true;
+	if (t->least > out->peak_memory_bytes) {
+		out->peak_memory_bytes = t->least;
+		out->peak_memory_kind = "private";
+	}
+	if (t->peak_pss > out->peak_memory_bytes)
+		take_pss(t, out);
 }
 
 /* The sum of resident sets is an upper bound of what samples saw: not of what they missed. */
@@ -194,7 +218,7 @@ void peak_take(const struct tree *t, struct tree_totals *out)
 	if (mostly_known && !pss_missed_the_peak(t)) {
 		take_pss(t, out);
 	} else if (of_one(t) > t->peak_rss || (out->peak_memory_is_bound && t->largest_rss)) {
-		take_one(t, out);
+		take_least(t, out);
 	} else if (t->peak_rss) {
 		out->peak_memory_bytes = t->peak_rss;
 		out->peak_memory_kind = "rss";

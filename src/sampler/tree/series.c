@@ -172,7 +172,7 @@ static void tell_name(struct tree *t, struct process *p)
 	snprintf(p->told, sizeof p->told, "%s", process_called(p));
 }
 
-static void make_instance(struct tree *t, struct process *p)
+static void begin_instance(struct tree *t, struct process *p)
 {
 	const struct process *parent = table_find(&t->table, p->ppid);
 	char pid[16];
@@ -185,6 +185,24 @@ static void make_instance(struct tree *t, struct process *p)
 	if (p->instance && p->goes_on)
 		sample_label(t->sample, p->instance, "goes_on", "1");
 	tell_name(t, p);
+}
+
+/* After those of its ancestors, also if no sample has seen these: who started it must be known.
+ * They count as named. */
+static void make_instance(struct tree *t, struct process *p)
+{
+	enum { DEPTH_MAX = 128 };
+	struct process *chain[DEPTH_MAX] = { p }, *parent = table_find(&t->table, p->ppid);
+	unsigned n = 1;
+
+	while (parent && parent != chain[n - 1] && !parent->instance && n < DEPTH_MAX) {
+		chain[n++] = parent;
+		t->named_left_ns -= NS_PER_S / NAMED_PER_S;
+		parent = table_find(&t->table, parent->ppid);
+	}
+	while (n--)
+		if (!chain[n]->instance)
+			begin_instance(t, chain[n]);
 }
 
 /* The kernel refuses what is another user's or has more rights; a security module, what its rules
@@ -376,6 +394,29 @@ static bool worth_naming(struct tree *t, const struct process *p)
 	return true;
 }
 
+/* How long its children ran that are in no recording by themselves: it may have waited for them. */
+static void unnamed_ended(struct tree *t, const struct process *p, int64_t at_ns)
+{
+	struct process *parent = table_find(&t->table, p->ppid);
+	int64_t from;
+
+	if (!parent)
+		return;
+	from = p->birth_ns > parent->unnamed_until_ns ? p->birth_ns : parent->unnamed_until_ns;
+	parent->unnamed_ns += at_ns > from ? at_ns - from : 0;
+	parent->unnamed_until_ns = at_ns > from ? at_ns : from;
+}
+
+static void tell_unnamed(struct tree *t, const struct process *p)
+{
+	char text[24];
+
+	if (!p->unnamed_ns)
+		return;
+	snprintf(text, sizeof text, "%.6f", (double)p->unnamed_ns / NS_PER_S);
+	sample_label(t->sample, p->instance, "unnamed_children_seconds", text);
+}
+
 static void use_command(struct tree *t, const struct process *p)
 {
 	const struct proc_io io = own_io(p);
@@ -408,8 +449,10 @@ static void put_finals(struct tree *t, struct process *p)
 void series_ended(struct tree *t, struct process *p, int64_t at_ns)
 {
 	use_command(t, p);
-	if (!worth_naming(t, p))
+	if (!worth_naming(t, p)) {
+		unnamed_ended(t, p, at_ns);
 		return;
+	}
 	if (!p->instance)
 		make_instance(t, p);
 	if (!p->instance)
@@ -418,6 +461,7 @@ void series_ended(struct tree *t, struct process *p, int64_t at_ns)
 		demote(t, p);
 	tell_name(t, p);
 	put_finals(t, p);
+	tell_unnamed(t, p);
 	status_say(t, p);
 	sample_end(t->sample, p->instance, at_ns);
 }
@@ -429,7 +473,9 @@ void series_last(struct tree *t)
 
 		if (!p->instance)
 			make_instance(t, p);
-		if (p->instance)
-			put_finals(t, p);
+		if (!p->instance)
+			continue;
+		put_finals(t, p);
+		tell_unnamed(t, p);
 	}
 }

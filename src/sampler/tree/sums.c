@@ -76,6 +76,8 @@ static void memory_parts(const struct tree *t, const struct process *p,
 	part[PART_RESIDENT] = rss;
 	part[PART_VIRTUAL] = p->stat.vsize_bytes;
 	part[PART_SHARED] = p->shared_bytes;
+	if (p->executed && p->shared_known && rss > p->shared_bytes)
+		part[PART_PRIVATE] = rss - p->shared_bytes;
 	part[PART_NO_SHARED] = !p->shared_known && rss;
 	if (p->pss_bytes >= 0)
 		part[PART_PSS] = proportional(p, rss);

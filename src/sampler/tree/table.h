@@ -26,6 +26,7 @@ enum part {
 	PART_RESIDENT,
 	PART_VIRTUAL,
 	PART_SHARED,
+	PART_PRIVATE, /* of one that executed its program since it started: nobody else has it */
 	PART_PSS,
 	PART_USS,
 	PART_SWAP,
@@ -109,6 +110,7 @@ struct process {
 	int64_t start_ticks;      /* 0: stat was not read yet */
 	int64_t birth_ns;
 	int64_t found_ns; /* when it was found in /proc; 0: its birth was recorded */
+	int64_t unnamed_ns, unnamed_until_ns; /* while children ran that have no instance */
 	/* CPU */
 	int64_t utime_base, stime_base, minflt_base, majflt_base;
 	int64_t counted_ns; /* sum of the exit records of its tasks */

@@ -120,12 +120,14 @@ struct tree {
 	int silent; /* samples in which the connector told nothing, since a pid was given out */
 
 	int64_t max_rss_reaped;
-	int64_t peak_of_one;                  /* of a process, which no sample has seen; 0: none */
-	int64_t live_peak;                    /* processes in a sample */
-	int64_t largest_rss;                  /* of one process, in a sample */
-	struct growth left, missed;           /* since the last sample; the largest between two */
-	int64_t resident;                     /* in the last sample */
-	int64_t unread_ns;                    /* CPU of those that ended and were never read */
+	int64_t peak_of_one;        /* of a process, which no sample has seen; 0: none */
+	int64_t live_peak;          /* processes in a sample */
+	int64_t largest_rss;        /* of one process, in a sample */
+	int64_t least;              /* what all had for certain in a sample, most of all samples */
+	int64_t most_private;       /* PART_PRIVATE in that sample */
+	struct growth left, missed; /* since the last sample; the largest between two */
+	int64_t resident;           /* in the last sample */
+	int64_t unread_ns;          /* CPU of those that ended and were never read */
 	int64_t recorded[RECORDED_NUMBER_OF]; /* what earlier recorders have of the tasks here */
 
 	int64_t parts[PART_NUMBER_OF]; /* sums of those of the processes in the table */
