@@ -473,7 +473,7 @@ static void test_what_children_moved_is_not_the_shells(void **state)
 	for (int row = 0; row < ROWS; row++)
 		put(x, moved_series, row, row == ROWS - 1 ? 100 : 0);
 	for (int i = 0; i < 12; i++) {
-		uint32_t p = instance(x, 1, "process", i ? "sqlite3" : "sh", true);
+		uint32_t p = instance(x, 1, "process", i ? "sqlite3" : "sh", false);
 
 		final(x, p, "process.cpu_seconds", 1);
 		final(x, p, "process.storage_written_bytes", i ? 1 : 90);
