@@ -45,7 +45,7 @@ enum {
 	WAIT_MS = 1000,
 	FETCHED_PER_MS = 8192, /* bytes: a ring has room for three times what may come until then */
 	STILL_MAX = 8,
-	MAP_HEADER = 64,       /* bytes of an MMAP2 record before its path */
+	MAP_HEADER = 64, /* bytes of an MMAP2 record before its path */
 	MEMORY_MAX = 1 << 30,
 	FILES_MAX = 8 << 20, /* bytes of files, its own code included, before pages are let go */
 	TRIM_STEP = 4 << 20, /* and by how much memory grows before free memory is */
