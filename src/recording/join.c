@@ -4,7 +4,6 @@
 #include "recording/format.h"
 #include "recording/join_part.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,13 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static const char *ends_with(const char *name, const char *end)
-{
-	size_t n = strlen(name), m = strlen(end);
-
-	return n > m && !strcmp(name + n - m, end) ? name + n - m : NULL;
-}
 
 void join_damage(struct join *j, const char *file, uint64_t offset, uint64_t length,
 		 const char *what)
@@ -31,115 +23,6 @@ void join_damage(struct join *j, const char *file, uint64_t offset, uint64_t len
 		return; /* those before it say enough */
 	r->damages = moved;
 	r->damages[r->ndamages++] = (struct run_damage){ file, offset, length, what };
-}
-
-/* ---- which files ---- */
-
-/* Text put together in the pool; NULL when out of memory. */
-static const char *joined(struct join *j, const char *a, const char *b, const char *c)
-{
-	size_t n = strlen(a) + strlen(b) + strlen(c) + 1;
-	char *text = pool_take(&j->pool, n);
-
-	if (text)
-		snprintf(text, n, "%s%s%s", a, b, c);
-	return text;
-}
-
-/* Add the recording whose files are <stem>.sonde and <stem>.tail. */
-static int stem_add(struct join *j, const char *stem, size_t n, const char *dir)
-{
-	struct join_file *moved = array_room(j->files, j->nfiles, &j->cap.files, sizeof *moved), *f;
-	const char *copy = pool_text(&j->pool, stem, n);
-
-	if (!moved || !copy) {
-		j->files = moved ? moved : j->files;
-		return -ENOMEM;
-	}
-	j->files = moved;
-	f = &j->files[j->nfiles++];
-	*f = (struct join_file){ .sonde = joined(j, copy, ".sonde", ""),
-				 .tail = joined(j, copy, ".tail", "") };
-	if (!f->sonde || !f->tail)
-		return -ENOMEM;
-	f->path = joined(j, dir, *dir ? "/" : "", f->sonde);
-	f->tail_path = joined(j, dir, *dir ? "/" : "", f->tail);
-	return f->path && f->tail_path ? 0 : -ENOMEM;
-}
-
-/* Nodes in the order that people count them: n2 before n10. */
-static int by_name(const void *a, const void *b)
-{
-	return strverscmp(((const struct join_file *)a)->sonde,
-			  ((const struct join_file *)b)->sonde);
-}
-
-/* Names as they come are in any order, and a stem comes once for each of its files. */
-static void files_sort(struct join *j)
-{
-	uint32_t n = 0;
-
-	if (!j->nfiles)
-		return;
-	qsort(j->files, j->nfiles, sizeof *j->files, by_name);
-	for (uint32_t i = 1; i < j->nfiles; i++) {
-		if (by_name(&j->files[n], &j->files[i]))
-			j->files[++n] = j->files[i];
-	}
-	j->nfiles = n + 1;
-}
-
-static int directory_list(struct join *j, const char *path, struct err *e)
-{
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *entry;
-
-	if (!d) {
-		rc = -errno;
-		if (fd >= 0)
-			close(fd);
-		return err_set(e, rc, "cannot read directory %.300s: %s", path, strerror(-rc));
-	}
-	while (!rc && (entry = readdir(d))) {
-		const char *end = ends_with(entry->d_name, ".sonde");
-
-		end = end ? end : ends_with(entry->d_name, ".tail");
-		if (end && !strncmp(entry->d_name, "node-", 5))
-			rc = stem_add(j, entry->d_name, (size_t)(end - entry->d_name), path);
-	}
-	closedir(d);
-	if (rc)
-		return err_set(e, rc, "not enough memory to list %.300s", path);
-	files_sort(j);
-	if (!j->nfiles)
-		return err_set(e, -ENODATA, "%.300s holds no recording: no node-*.sonde is in it",
-			       path);
-	j->dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return j->dir < 0 ? err_set(e, -errno, "cannot open %.300s: %s", path, strerror(errno)) : 0;
-}
-
-/* A single file, whatever it is called; with its tail when it is called as recordings are. */
-static int file_list(struct join *j, const char *path, struct err *e)
-{
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	const char *end = ends_with(name, ".sonde");
-	size_t dir = (size_t)(name - path);
-	const char *dir_text = pool_text(&j->pool, path, dir > 1 ? dir - 1 : dir);
-	int rc = dir_text ? 0 : -ENOMEM;
-
-	end = end ? end : ends_with(name, ".tail");
-	if (!rc)
-		rc = stem_add(j, name, end ? (size_t)(end - name) : strlen(name), dir_text);
-	if (rc)
-		return err_set(e, rc, "not enough memory to read %.300s", path);
-	if (!end) {
-		j->files[0].sonde = name;
-		j->files[0].tail = NULL;
-		j->files[0].path = j->files[0].tail_path = path;
-	}
-	j->dir = open(dir ? dir_text : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return j->dir < 0 ? err_set(e, -errno, "cannot open %.300s: %s", path, strerror(errno)) : 0;
 }
 
 /* ---- what is in them ---- */
@@ -389,7 +272,7 @@ static int open_path(struct join *j, const char *path, const struct join_attempt
 	j->run.path = pool_text(&j->pool, path, strlen(path));
 	if (!j->run.path || none_set(j) || chunk_reader_init(&j->chunk))
 		return err_set(e, -ENOMEM, "not enough memory to read %.300s", path);
-	rc = S_ISDIR(st.st_mode) ? directory_list(j, j->run.path, e) : file_list(j, j->run.path, e);
+	rc = join_list(j, S_ISDIR(st.st_mode), e);
 	if (!rc && a->nkeep)
 		join_attempts_leave(j, a);
 	if (!rc)

@@ -24,6 +24,7 @@ struct join_span {
 struct join_file {
 	const char *sonde, *tail;     /* names in join.dir; tail may be NULL */
 	const char *path, *tail_path; /* for people */
+	bool has_sonde, has_tail;     /* in the directory that was listed */
 	struct idmap nodes;           /* ids of the file -> of the run */
 	struct join_span *spans;      /* its series, in order of id */
 	uint32_t nspans, span_cap;
@@ -180,6 +181,8 @@ const char *join_text(struct join *j, const char *text);
 uint32_t join_series(const struct join_file *f, uint32_t id);
 /* Take one record of the file being read. 0 or -ENOMEM. */
 int join_event(struct join *j, const struct record *r);
+/* The files of the run at j->run.path, into j->files. */
+int join_list(struct join *j, bool is_directory, struct err *e);
 /* Labels and finals in order of their instances. 0 or -ENOMEM. */
 int join_sort(struct join *j);
 

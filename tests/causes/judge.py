@@ -380,7 +380,9 @@ def summary_document(labelled):
            "default since. The rules were mended for that afterwards.",
            "The ninth (`ninth.py`) is by a third, who had seen neither rules nor documents; the accepted words are wide: read strictly, by the one who mends rules, 42 of 50 are first and 2 false,",
            "since \"only one of 2 cores\" is what a lock in a database or a log leads to, and threads of node that read files do not wait at a lock.",
-           "Healthy jobs that were false there had a part in which one thread only was seen to want a core, beside others that used 60 to 90 % of the machine.", "",
+           "Healthy jobs that were false there had a part in which one thread only was seen to want a core, beside others that used 60 to 90 % of the machine.",
+           "The tenth and the eleventh (`tenth.py`, `eleventh.py`), with narrow accepted words, were written by one who had read neither the rules nor the documents of the verdicts. Read strictly,",
+           "the tenth was first in 22 of 24 and 16 of 23, and false in 1 of each half; the eleventh was first in 18 and 24 of 25, and false in 1 of the first half.", "",
            f"Machine: {CORES} cores, {os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') / 2**30:.0f} GiB of memory.", "",
            "| jobs | number | others used | first | later | silent | false |", "|---" * 7 + "|"]
     for label, results in labelled:

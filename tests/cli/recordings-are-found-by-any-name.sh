@@ -32,3 +32,24 @@ touch file
 "$SONDE" run -o file/x -- echo of the job >said 2>&1 || fail "a job without a recording"
 equal "where it is said" "recording: cannot make the directory file/x|of the job|recording failed: cannot make the directory file/x" \
 	"$(sed 's/^sonde: //; s/: Not a directory.*//' said | paste -sd'|')"
+
+# A disk that cannot be written is called that, also below a directory that would have to be made.
+if unshare -rm true 2>/dev/null; then
+	unshare -rm sh -c 'mount -t tmpfs none no-recording && mount -o remount,ro no-recording && cd no-recording &&
+		exec "$SONDE" run -o sub/x -- echo of the job' >said 2>&1 || fail "a job on a disk that cannot be written"
+	equal "what is said first" "sonde: recording: cannot make the directory sub/x: Read-only file system; name another with -o" "$(head -1 said)"
+fi
+
+# A file of a node that was renamed is read all the same, with the tail that belongs to it, or the user is told how.
+"$SONDE" run -q -i 50ms -o renamed -- sh -c 'sleep 0.2; exit 4' && fail "exit 4"
+node=$(basename renamed/node-*.sonde .sonde)
+[ -e "renamed/$node.tail" ] || touch renamed/other.tail
+mv "renamed/$node.sonde" renamed/node-kept.sonde
+"$SONDE" show renamed >shown 2>said || fail "show of a renamed node: $(cat said)"
+contains shown "Failed (exit code 4) after"
+equal "what is said of it" "" "$(cat said)"
+mv renamed/node-kept.sonde renamed/first.sonde
+"$SONDE" show renamed >shown 2>said && fail "a directory without node-*.sonde"
+contains said "renamed holds no node-*.sonde, but first.sonde; to read it, name it: renamed/first.sonde"
+"$SONDE" show renamed/first.sonde >shown 2>said
+contains shown "Failed (exit code 4) after"

@@ -461,6 +461,28 @@ static void test_what_the_kernel_did_is_of_who_asked_for_it(void **state)
 	done(&s, x);
 }
 
+/* The kernel adds to a shell what the programs did that it waited for: they are who did it. */
+static void test_what_children_moved_is_not_the_shells(void **state)
+{
+	struct synthetic *x = synthetic_new(1);
+	uint32_t moved = metric(x, "job.storage_written_bytes", NULL, KIND_COUNTER, UNIT_BYTES);
+	uint32_t moved_series = series(x, 1, moved, 0);
+	struct summary s;
+
+	(void)state;
+	for (int row = 0; row < ROWS; row++)
+		put(x, moved_series, row, row == ROWS - 1 ? 100 : 0);
+	for (int i = 0; i < 12; i++) {
+		uint32_t p = instance(x, 1, "process", i ? "sqlite3" : "sh", false);
+
+		final(x, p, "process.cpu_seconds", 1);
+		final(x, p, "process.storage_written_bytes", i ? 1 : 90);
+	}
+	s = made(x);
+	assert_string_equal(s.story.doer[DOER_STORAGE], "sqlite3");
+	done(&s, x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -479,6 +501,7 @@ int main(void)
 		cmocka_unit_test(test_time_in_which_gpus_work_is_not_idle),
 		cmocka_unit_test(test_idle_time_is_told_once),
 		cmocka_unit_test(test_one_thread_and_several_are_told_apart_on_a_crowded_machine),
+		cmocka_unit_test(test_what_children_moved_is_not_the_shells),
 		cmocka_unit_test(test_what_the_kernel_did_is_of_who_asked_for_it),
 	};
 

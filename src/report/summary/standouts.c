@@ -345,6 +345,22 @@ static uint32_t merge_doers(struct doer *d, uint32_t n)
 	return kept;
 }
 
+/* What the kernel counts of reads and writes of a process has in it what its ended children did: a
+ * shell that starts a program again and again, and uses less CPU time itself, is not who does it.
+ */
+static const char *started_by(const struct summary *s, const char *name, int k)
+{
+	const struct summary_command *most = summary_most_started(s);
+	bool has_childrens = k == DOER_MOVED || k == DOER_STORAGE;
+
+	if (!has_childrens || !most || most->processes < 10 || !strcmp(most->name, name))
+		return name;
+	for (uint32_t i = 0; i < s->ncommands; i++)
+		if (!strcmp(s->commands[i].name, name))
+			return s->commands[i].cpu_s < most->cpu_s ? most->name : name;
+	return name;
+}
+
 /* Named only if it did as much as all others, also those that were too short to be seen. */
 static const char *doer_named(const struct summary *s, const struct doer *d, uint32_t n, int k)
 {
@@ -356,7 +372,8 @@ static const char *doer_named(const struct summary *s, const struct doer *d, uin
 	for (uint32_t i = 0; i < n; i++)
 		if (!most || d[i].did[k] > most->did[k])
 			most = &d[i];
-	return most && most->did[k] > 0 && most->did[k] >= all / 2 ? most->name : NULL;
+	return most && most->did[k] > 0 && most->did[k] >= all / 2 ? started_by(s, most->name, k)
+								   : NULL;
 }
 
 static int find_doers(struct summary *s, const struct run *r, const struct series_index *x)

@@ -90,18 +90,22 @@ static enum whose whose_directory(const char *path, const struct identity *who)
 	return whose;
 }
 
-/* As mkdir -p does. What is wrong is seen when the directory itself is made. */
-static void make_parents(const char *path)
+/* Make the directory, and as mkdir -p does those above it; errno is of the first that cannot be. */
+static bool make_whole(const char *path)
 {
 	char parent[PATH_MAX];
 
-	if ((size_t)snprintf(parent, sizeof parent, "%s", path) >= sizeof parent)
-		return;
+	if (!mkdir(path, 0700))
+		return true;
+	if (errno != ENOENT || (size_t)snprintf(parent, sizeof parent, "%s", path) >= sizeof parent)
+		return false;
 	for (char *slash = parent; (slash = strchr(slash + 1, '/'));) {
 		*slash = '\0';
-		mkdir(parent, 0777);
+		if (mkdir(parent, 0777) && errno != EEXIST)
+			return false;
 		*slash = '/';
 	}
+	return !mkdir(path, 0700);
 }
 
 /* Which job it is, whatever the node. */
@@ -168,11 +172,7 @@ int directory_open(const struct directory_wish *w, bool *made, struct err *e)
 {
 	int fd;
 
-	*made = !mkdir(w->path, 0700);
-	if (!*made && errno == ENOENT) {
-		make_parents(w->path);
-		*made = !mkdir(w->path, 0700);
-	}
+	*made = make_whole(w->path);
 	if (!*made && errno != EEXIST)
 		return err_set(e, -errno, "cannot make the directory %s: %s; %s", w->path,
 			       strerror(errno), w->elsewhere);
