@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <time.h>
 
+enum { CPU_TIME_OF_SCHEDULER = 2 }; /* the kernel's CPUCLOCK_SCHED */
+
 static int64_t clock_ns(clockid_t id)
 {
 	struct timespec ts;
@@ -37,9 +39,8 @@ int64_t clock_cpu_ns(void)
 
 int64_t clock_cpu_ns_of(pid_t pid)
 {
-	clockid_t clock;
-
-	return clock_getcpuclockid(pid, &clock) ? 0 : clock_ns(clock);
+	/* As clock_getcpuclockid does, which asks once more whether there is such a process. */
+	return pid > 0 ? clock_ns((clockid_t)(~(uint32_t)pid << 3 | CPU_TIME_OF_SCHEDULER)) : 0;
 }
 
 /* v as n digits; returns what is behind them. */

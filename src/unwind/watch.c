@@ -16,6 +16,7 @@ enum {
 	THREAD_HASH = 1 << 15,
 	REST_S = 10, /* time of processes that rest is put so often */
 	COSTS = 4,   /* the cheapest of so many looks is what one costs */
+	MORE = 2,    /* looks at a wait of which nobody knows who would end it */
 };
 
 /* Time of a thread that was not put into the profile yet: of one that is looked at often, less is
@@ -31,10 +32,12 @@ struct thread {
 	uint32_t hash_next, next; /* of its process */
 	uint32_t round;           /* in which it was listed last */
 	struct thread_times times;
-	int64_t at_ns;    /* up to when its time was put */
-	int64_t there_ns; /* up to when it is known to be at its node */
-	int64_t open_ns;  /* waited, and nobody knows where */
-	uint32_t node;    /* where it waits; 0: it runs, or it is not known */
+	int64_t at_ns;       /* up to when its time was put */
+	int64_t there_ns;    /* up to when it is known to be at its node */
+	int64_t open_ns;     /* waited, and nobody knows where */
+	uint32_t node;       /* where it waits; 0: it runs, or it is not known */
+	bool unnamed, again; /* who would end its wait is not known: it is looked at once more, */
+	uint8_t more;        /* so often up to now */
 	struct untold untold;
 };
 
@@ -62,6 +65,7 @@ struct watch {
 	uint32_t nthreads, spare_threads;
 	pid_t pid[STACKS_PIDS_MAX];
 	uint32_t npids, round;
+	bool heard;                              /* of other processes, since the last look */
 	uint32_t on_cpu, ready, unseen, refused; /* nodes */
 	int64_t began_ns, now_ns, due_ns, tick_ns, boot_ns;
 	int64_t cost_ns[COSTS]; /* of the last looks */
@@ -278,7 +282,8 @@ static bool look_at(struct watch *w, struct process *p, pid_t tid)
 		watch_keep(&w->place, &t->is);
 		thread_begin(w, t, &now);
 	}
-	if (!fresh && t->node && now.turns == t->times.turns && now.run_ns == t->times.run_ns) {
+	if (!fresh && !t->again && t->node && now.turns == t->times.turns &&
+	    now.run_ns == t->times.run_ns) {
 		t->there_ns = w->now_ns;
 		return true;
 	}
@@ -286,8 +291,11 @@ static bool look_at(struct watch *w, struct process *p, pid_t tid)
 	put_wait(w, t);
 	t->node = 0;
 	put_work(w, t, &now);
+	t->more = t->again ? t->more : 0;
+	t->unnamed = t->again = false;
 	switch (find(w, t, &now)) {
 	case PLACE_FOUND:
+		t->unnamed = w->place.unnamed && t->more < MORE;
 		put_open(w, t, t->node);
 		break;
 	case PLACE_REFUSED:
@@ -495,6 +503,25 @@ static void plan(struct watch *w, int64_t cost_ns)
 	w->cost_ns[COSTS - 1] = cost_ns;
 }
 
+/* The child that a thread waits for, or who writes its pipe, was perhaps not known when the wait
+ * began: with the next look. */
+static void look_again(struct watch *w)
+{
+	for (uint32_t i = 1; i <= w->pids.n; i++) {
+		struct process *p = &w->process[i];
+
+		for (uint32_t k = p->pid ? p->threads : 0; k; k = w->thread[k].next) {
+			struct thread *t = &w->thread[k];
+
+			if (!t->unnamed || t->again)
+				continue;
+			t->again = true;
+			t->more++;
+			p->cpu_ns = -1;
+		}
+	}
+}
+
 void watch_look(struct watch *w)
 {
 	int64_t began_ns = clock_cpu_ns();
@@ -504,6 +531,9 @@ void watch_look(struct watch *w)
 	w->round++;
 	for (uint32_t i = 0; i < w->npids; i++)
 		look_at_process(w, w->pid[i]);
+	if (w->heard)
+		look_again(w);
+	w->heard = false;
 	atomic_fetch_add(&w->page->watch.rounds, 1);
 	plan(w, clock_cpu_ns() - began_ns);
 }
@@ -522,6 +552,7 @@ void watch_hear(struct watch *w)
 			process_drop(w, i);
 	w->place.child = w->child;
 	w->place.nchildren = w->pids.n;
+	w->heard = true;
 }
 
 struct watch *watch_make(struct stacks_page *page, struct spaces *spaces, struct rows *rows,

@@ -367,6 +367,7 @@ static uint32_t node_of(struct watch_place *w, const struct wait_thread *t)
 
 	node = profile_node(w->profile, &w->python.stack);
 	node = profile_named(w->profile, node, wait_kind_name(t->kind));
+	w->unnamed = !t->nholders && (t->kind == WAIT_CHILD || is_at_other_end(t->kind));
 	if (put_object(t, object, sizeof object))
 		node = profile_named(w->profile, node, object);
 	return node;

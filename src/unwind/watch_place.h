@@ -29,6 +29,7 @@ struct watch_place {
 	struct python_stack frames; /* with these of Python: none if they made no sense */
 	_Atomic int64_t *torn;      /* counts frames that made no sense */
 	uint32_t kept, kept_max;    /* threads and processes whose files are open */
+	bool unnamed; /* who would end the last wait that it found, nobody knows yet */
 };
 
 struct watched_thread {

@@ -511,6 +511,19 @@ static bool word_at(const struct wait_thread *t, uint64_t at, uint32_t *out)
 	return memory_read(t->pid, at, out, sizeof *out);
 }
 
+/* Who has it is no thread of this process any more, and only such a one could let it go. */
+static void name_lost_mutex(struct wait_thread *t, const struct futex_call *f, uint32_t owner)
+{
+	uint32_t now;
+
+	if (owner && owner <= INT32_MAX && f->op & FUTEX_PRIVATE_FLAG &&
+	    word_at(t, f->address + OWNER, &now) && now == owner)
+		snprintf(t->object, sizeof t->object,
+			 "at 0x%llx, locked by thread %u, which is not in this process: it ended, "
+			 "or was lost by fork(); nobody can unlock it",
+			 (unsigned long long)f->address, owner);
+}
+
 static void name_mutex(struct wait_thread *t, const struct futex_call *f, const struct root *proc)
 {
 	uint32_t word, owner;
@@ -521,8 +534,8 @@ static void name_mutex(struct wait_thread *t, const struct futex_call *f, const 
 	/* Robust mutexes and those with priorities have the holder in the lock itself. */
 	if (word != CONTENDED && word & FUTEX_WAITERS)
 		owner = word & FUTEX_TID_MASK;
-	if (word)
-		held_by(t, proc, owner, f->timed);
+	if (word && !held_by(t, proc, owner, f->timed) && word == CONTENDED)
+		name_lost_mutex(t, f, owner);
 }
 
 static void name_barrier(struct wait_thread *t, const struct futex_call *f)

@@ -405,9 +405,14 @@ static const struct wait_thread *first_of(const struct waits *w, int32_t rank, p
 /* The one of its own rank that it waits for, as main waits for a thread of a pool; NULL: none. */
 static const struct wait_thread *next_of(const struct waits *w, const struct wait_thread *t)
 {
-	return t->state == WAIT_WAITS && t->nholders == 1
-		       ? first_of(w, t->rank, t->holder[0].pid, t->holder[0].tid)
-		       : NULL;
+	const struct wait_thread *x = t, *next = NULL;
+
+	if (t->state == WAIT_WAITS && t->nholders == 1)
+		next = first_of(w, t->rank, t->holder[0].pid, t->holder[0].tid);
+	/* "timeout" waits for the signal that its child's end is. */
+	while (!next && t->kind == WAIT_SIGNAL && ++x < w->thread + w->n)
+		next = x->rank == t->rank && x->pid == x->tid ? x : NULL;
+	return next;
 }
 
 static const struct wait_thread *who_speaks(const struct waits *w, const struct wait_thread *t)
@@ -457,33 +462,29 @@ static bool add_to_roll(struct rollcall *r, const struct wait_thread *t)
 	return ok;
 }
 
-struct speaker {
-	const struct wait_thread *thread;
-};
-
 /* By rank; those of one in the order of the look, which has parents before children. */
 static int by_rank(const void *a, const void *b)
 {
-	const struct wait_thread *x = ((const struct speaker *)a)->thread,
-				 *y = ((const struct speaker *)b)->thread;
+	const struct wait_thread *x = *(const struct wait_thread *const *)a,
+				 *y = *(const struct wait_thread *const *)b;
 
 	return x->rank != y->rank ? (x->rank < y->rank ? -1 : 1) : x < y ? -1 : x > y;
 }
 
 bool say_ranks(struct rollcall *out, const struct waits *w)
 {
-	struct speaker *main = malloc((w->n + 1) * sizeof *main);
+	const struct wait_thread **main = malloc((w->n + 1) * sizeof *main);
 	bool ok = main != NULL;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; ok && i < w->n; i++)
 		if (w->thread[i].rank >= 0 && w->thread[i].pid == w->thread[i].tid)
-			main[n++].thread = &w->thread[i];
+			main[n++] = &w->thread[i];
 	if (n)
 		qsort(main, n, sizeof *main, by_rank);
 	for (uint32_t i = 0; ok && i < n; i++)
-		if (!i || main[i].thread->rank != main[i - 1].thread->rank)
-			ok = add_to_roll(out, who_speaks(w, main[i].thread));
+		if (!i || main[i]->rank != main[i - 1]->rank)
+			ok = add_to_roll(out, who_speaks(w, main[i]));
 	out->ranks = w->ranks;
 	free(main);
 	return ok && rollcall_fold(out);

@@ -6,7 +6,7 @@
 . "$TOP/tests/lib.sh"
 [ -x "$LIBEXEC/sonde-unwind" ] || skip "the helper sonde-unwind was not built"
 
-for kind in pipes sockets tcp files mutexes child free idle; do
+for kind in pipes sockets tcp files mutexes child fork free idle; do
 	mkdir -p "in.$kind"
 	(cd "in.$kind" && "$SONDE" run --quiet -i 200ms -o ../"$kind" -- timeout 7 "$PROGRAMS/stuck" "$kind") >/dev/null 2>&1 &
 done
@@ -34,6 +34,9 @@ contains sockets.says "waits for data from a socket, sent by stuck (pid N), in r
 contains files.says "waits for a lock on a file: $(pwd)/in.files/one, held by stuck (pid N), in flock < lock_two (stuck.c:"
 contains mutexes.says "waits for a mutex at 0xN, held by thread N, in pthread_mutex_lock < wait_for_mutex (stuck.c:"
 contains child.says "waits for a child: stuck (pid N), in "
+
+sentence fork
+contains fork.says ": waits for a mutex at 0xN, locked by thread N, which is not in this process: it ended, or was lost by fork(); nobody can unlock it"
 
 for kind in free idle; do
 	sentence $kind

@@ -89,6 +89,7 @@ static void held(int i, int by_flock) {
 	if (read(up[0], &c, 1) < 0) abort();
 	close(up[0]); close(up[1]); who[i] = p;
 }
+static void *locks(void *m) { pthread_mutex_lock((pthread_mutex_t *)m); return 0; }
 static void *sleeper(void *a) { long i = (long)a; who[i] = syscall(SYS_gettid); forever(); return 0; }
 """
 
@@ -99,6 +100,8 @@ C_KINDS = {
         pthread_mutex_init(&m@, &a); pthread_mutex_lock(&m@); }""", "pthread_mutex_lock(&m@);", "mutex", "m", ""),
     "mutex_robust": ("static pthread_mutex_t m@;", """{ pthread_mutexattr_t a; pthread_mutexattr_init(&a); pthread_mutexattr_setrobust(&a, PTHREAD_MUTEX_ROBUST);
         pthread_mutex_init(&m@, &a); pthread_mutex_lock(&m@); }""", "pthread_mutex_lock(&m@);", "mutex", "m", ""),
+    "mutex_lost": ("static pthread_mutex_t m@ = PTHREAD_MUTEX_INITIALIZER;", "pthread_create(&other[@], NULL, locks, &m@); pthread_join(other[@], NULL);", "pthread_mutex_lock(&m@);",
+                   "mutex", "-", "which is not in this process"),
     "condition": ("static pthread_mutex_t m@ = PTHREAD_MUTEX_INITIALIZER; static pthread_cond_t c@ = PTHREAD_COND_INITIALIZER;", "",
                   "pthread_mutex_lock(&m@); pthread_cond_wait(&c@, &m@);", "condition", "-", ""),
     "barrier": ("static pthread_barrier_t b@;", "pthread_barrier_init(&b@, NULL, 3);", "pthread_barrier_wait(&b@);", "barrier", "-", "1 of 3"),
@@ -182,7 +185,7 @@ def compiled(random, name):
         started += f"\tpthread_create(&t, NULL, thread_{i}, (void *){i}L);\n"
         truth.append({"kind": kind, "waits_for": what, "whom": whom, "has": has, "functions": names})
     text += f"""int main(void) {{
-	pthread_t t; (void)held; (void)socket_with; (void)connect_with; (void)pipe_with; (void)sleeper; (void)nothing;
+	pthread_t t; (void)held; (void)socket_with; (void)connect_with; (void)pipe_with; (void)sleeper; (void)locks; (void)nothing;
 	sigset_t s; sigemptyset(&s); sigaddset(&s, SIGUSR1); pthread_sigmask(SIG_BLOCK, &s, NULL);
 {make}{started}	for (int i = 0; i < {n}; i++) while (!*(volatile long *)&tid_of[i]) usleep(1000);
 	printf("[%d", (int)getpid()); for (int i = 0; i < {n}; i++) printf(", [%ld, %ld]", tid_of[i], who[i]); printf("]\\n"); fflush(stdout);

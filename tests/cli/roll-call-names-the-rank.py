@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Of an MPI job with one rank elsewhere, sonde stacks says which one and in which function and line, by Open MPI and by MPICH: it reads, computes, sleeps,
-or has ended. The others are in the function of MPI that the program called, whatever they do within it."""
+or has ended. The others are in the function of MPI that the program called, whatever they do within it. A rank is where its program is, not its wrapper."""
 # limit: 300
 import json
 import os
@@ -35,6 +35,18 @@ def stacks(pid, *words):
     return subprocess.run([SONDE, "stacks", *words, str(pid)], capture_output=True, text=True, check=False, timeout=60).stdout
 
 
+def check_wrapped():
+    """timeout waits for a signal while its child, of the same rank, is the program."""
+    ranks = " & ".join(f"OMPI_COMM_WORLD_RANK={i} OMPI_COMM_WORLD_SIZE=2 timeout 60 {os.environ['PROGRAMS']}/stuck idle" for i in range(2))
+    with subprocess.Popen(["sh", "-c", f"{ranks} & wait"], start_new_session=True) as job:
+        end, text = time.monotonic() + 30, ""
+        while "2 of 2 ranks in pause < main (stuck.c:" not in text:
+            assert time.monotonic() < end, text
+            time.sleep(0.3)
+            text = stacks(job.pid)
+        os.killpg(job.pid, 9)
+
+
 def check(launcher, kind):
     with astray.running(launcher, kind) as job:
         end, roll = time.monotonic() + 60, None
@@ -44,6 +56,7 @@ def check(launcher, kind):
             roll = json.loads(stacks(job.pid, "--json") or "{}").get("roll_call")
 
 
+check_wrapped()
 for name in astray.build():
     for mistake in astray.MISTAKES:
         check(name, mistake)

@@ -109,6 +109,10 @@ pipe = record("pipe", "sh", "-c", "(for i in 1 2 3 4; do sleep 1; echo $i; done)
 assert pipe == ["TracerPid:\t0"], pipe
 objects = {row["name"] for row in shown("pipe")["object"]}
 assert "waits for data from a pipe: sh" in objects or "waits for data from a pipe: sh, sleep" in objects, objects
+# The wait began before anybody knew the child: a later look names it.
+record("shell", "sh", "-c", "sleep 5; true")
+named = sum(row["waited_seconds"] for row in shown("shell")["object"] if row["name"] == "waits for a child: sleep")
+assert named > 2, shown("shell")["object"]
 switches = {}
 for name, options in (("with", ("--waits=50",)), ("without", ())):
     (line,) = record(name, MIX, "6", "sleep:0:1000", options=options)

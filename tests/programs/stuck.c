@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stuck KIND: processes or threads that wait for each other: pipes, sockets, tcp, files, mutexes,
- * child; or do not quite: free (a third process could end it), idle. */
+ * child, fork; or do not quite: free (a third process could end it), idle. */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -141,6 +141,31 @@ static int mutexes(void)
 	return 0;
 }
 
+static void *lock_and_wait(void *unused)
+{
+	pthread_mutex_lock(&first);
+	pthread_barrier_wait(&both);
+	for (;;)
+		pause();
+	return unused;
+}
+
+/* A child that was forked while another thread had the lock that it needs. */
+static int forks_with_a_lock(void)
+{
+	pthread_t thread;
+	pid_t pid;
+
+	pthread_barrier_init(&both, NULL, 2);
+	if (pthread_create(&thread, NULL, lock_and_wait, NULL))
+		return 1;
+	pthread_barrier_wait(&both);
+	pid = child();
+	if (!pid)
+		wait_for_mutex(&first);
+	return waitpid(pid, NULL, 0) != pid;
+}
+
 /* The parent waits for its end, and it for a byte that the parent would have to write. */
 static int waits_for_parent(void)
 {
@@ -175,6 +200,8 @@ int main(int argc, char **argv)
 		return mutexes();
 	if (!strcmp(kind, "child"))
 		return waits_for_parent();
+	if (!strcmp(kind, "fork"))
+		return forks_with_a_lock();
 	for (;;)
 		pause();
 }
