@@ -550,7 +550,7 @@ static void top_make(struct summary *s)
 	else
 		snprintf(where, sizeof where, "%.60s",
 			 symbol_base(st->functions[top->function].module));
-	if (st->functions[top->function].named)
+	if (*st->functions[top->function].name)
 		snprintf(s->code_top, sizeof s->code_top, "%.80s (%s)", top->name, where);
 	else /* "libR.so (no symbols)" */
 		snprintf(s->code_top, sizeof s->code_top, "%.150s", top->name);
