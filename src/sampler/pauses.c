@@ -39,14 +39,25 @@ static void look(const struct tree *t, const struct root *proc, struct seen *see
 	}
 }
 
+/* Who waits for what another process writes waits for one that sleeps, if one does. */
+static bool waits_for_sleeper(const struct seen *seen, enum stall kind)
+{
+	return seen->kind[STALL_TIMER] && (kind == STALL_PIPE_WRITER || kind == STALL_PIPE_READER ||
+					   kind == STALL_LOCAL_SOCKET);
+}
+
 static void add(struct pauses *p, const struct seen *seen, enum stall kind, int64_t ns)
 {
 	struct pause *k = &p->kind[kind];
 
 	if (!seen->kind[kind])
 		return;
-	if (!k->ns)
-		snprintf(k->text, sizeof k->text, "%s", seen->of[kind].text);
+	if (!k->ns || (waits_for_sleeper(seen, kind) && !k->beside_sleeper)) {
+		k->beside_sleeper = waits_for_sleeper(seen, kind);
+		snprintf(k->text, sizeof k->text, "%s%s%s", seen->of[kind].text,
+			 k->beside_sleeper ? ", while " : "",
+			 k->beside_sleeper ? seen->of[STALL_TIMER].text : "");
+	}
 	k->ns += ns;
 }
 

@@ -19,7 +19,8 @@ struct pauses {
 	int64_t cpu_ns;                       /* the job's at the last look */
 	struct pause {
 		int64_t ns;
-		char text[WAITING_TEXT]; /* of the first process that was seen in it */
+		char text[2 * WAITING_TEXT + 8]; /* of the first process that was seen in it */
+		bool beside_sleeper;             /* and of the one that slept meanwhile */
 	} kind[STALL_NUMBER_OF];
 };
 

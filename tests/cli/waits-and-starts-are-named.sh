@@ -19,6 +19,11 @@ job naps "$PYTHON" -c 'import time
 for i in range(60):
     time.sleep(0.1)'
 job queue sh -c "for i in 1 2 3 4; do flock lock perl -e '$works' & done; wait"
+job feeds sh -c 'perl -e "$1"; "$0" -c "import time
+for i in range(80):
+    time.sleep(0.1)
+    print(i, flush=True)" | "$0" -c "import sys
+sys.stdin.read()"; perl -e "$1"' "$PYTHON" "$works"
 # Their neighbours.
 job sleeps sh -c 'sleep 6 & sleep 6 & sleep 6 & sleep 6; wait'
 job waits sh -c 'sleep 7 | cat'
@@ -80,6 +85,8 @@ new="stopped polling file-lock repeated-starts"
 says stopped stopped "perl (pid" polling idle-hole single-core cores-unused
 says polls polling "a script started sleep 12 times, grep 12 times." stopped idle waited cores-unused
 says naps polling "sleeps (timer)" stopped idle cores-unused
+says feeds idle-hole "waits for data from a pipe, while " stopped idle
+contains feeds.says "sleeps (timer)"
 if [ "$(nproc)" -gt 1 ]; then
 	says queue file-lock "waits for a lock on a file" polling single-core serial-phase
 fi

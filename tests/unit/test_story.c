@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a job did when: threads that wait for a core have work to do. */
+#include "report/summary/parts.h"
 #include "summary_made.h"
 
 #include <math.h>
@@ -483,6 +484,30 @@ static void test_what_children_moved_is_not_the_shells(void **state)
 	done(&s, x);
 }
 
+static void test_the_main_work_is_one_process_or_many(void **state)
+{
+	struct summary_command cc1 = { "cc1plus", 5, 39, 0, 0, 0 };
+	struct summary s = { .cpu_s = 40, .commands = &cc1, .ncommands = 1 };
+
+	(void)state;
+	s.by_cpu[0] = (struct summary_process){ .name = "cc1plus", .cpu_s = 38 };
+	s.nby_cpu = 1;
+	summary_work_make(&s);
+	assert_string_equal(s.main_work, "one of 5 cc1plus, with 95 % of the CPU time");
+	s.by_cpu[0].cpu_s = 12;
+	summary_work_make(&s);
+	assert_string_equal(s.main_work, "5 processes of cc1plus");
+	cc1.processes = 3;
+	snprintf(s.code_top, sizeof s.code_top, "solve (solver.c:41)");
+	s.code_top_ratio = 0.25;
+	summary_work_make(&s);
+	assert_string_equal(s.main_work, "cc1plus, 25 % of it in solve (solver.c:41)");
+	cc1.cpu_s = 19;
+	s.code_top_ratio = 0.24;
+	summary_work_make(&s);
+	assert_string_equal(s.main_work, "several commands");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -503,6 +528,7 @@ int main(void)
 		cmocka_unit_test(test_one_thread_and_several_are_told_apart_on_a_crowded_machine),
 		cmocka_unit_test(test_what_children_moved_is_not_the_shells),
 		cmocka_unit_test(test_what_the_kernel_did_is_of_who_asked_for_it),
+		cmocka_unit_test(test_the_main_work_is_one_process_or_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

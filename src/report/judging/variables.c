@@ -211,6 +211,8 @@ const struct variable variables[] = {
 	  FIGURE(mpi_code_idle) },
 	{ "mpi_code_least_ratio", UNIT_RATIO, "Least of its CPU time that one spends in MPI.",
 	  FIGURE(mpi_code_least) },
+	{ "code_openmp_ratio", UNIT_RATIO, "Share of the CPU time in OpenMP's parallel regions.",
+	  FIGURE(code_openmp_ratio) },
 	{ "code_threads", UNIT_COUNT, "Threads with a hundredth of what was sampled, or more.",
 	  FIGURE(code_threads) },
 	{ "code_unoptimized_ratio", UNIT_RATIO, "CPU time of code compiled with -O0, a share.",

@@ -295,6 +295,11 @@ static const char *main_command(const struct summary *s)
 	return "several commands";
 }
 
+static const char *main_work(const struct summary *s)
+{
+	return *s->main_work ? s->main_work : NULL;
+}
+
 /* Short processes are known by their CPU time only: who used nearly all of it did the rest, too. */
 static const char *doer(const struct summary *s, int which)
 {
@@ -443,6 +448,10 @@ const struct text_variable text_variables[] = {
 	{ "main_command",
 	  "The command whose processes used at least half of the CPU time; else \"several commands\".",
 	  main_command },
+	{ "main_work",
+	  "The same, whether one process of it or many, and the function that had a quarter of the "
+	  "CPU time or more: \"R, 57 % of it in libR.so (no symbols)\".",
+	  main_work },
 	{ "kernel_command",
 	  "The command whose processes used at least half of the CPU time in the kernel; else one "
 	  "that used nearly all CPU time; else \"several commands\".",

@@ -550,7 +550,10 @@ static void top_make(struct summary *s)
 	else
 		snprintf(where, sizeof where, "%.60s",
 			 symbol_base(st->functions[top->function].module));
-	snprintf(s->code_top, sizeof s->code_top, "%.80s (%s)", top->name, where);
+	if (*st->functions[top->function].name)
+		snprintf(s->code_top, sizeof s->code_top, "%.80s (%s)", top->name, where);
+	else /* "libR.so (no symbols)" */
+		snprintf(s->code_top, sizeof s->code_top, "%.150s", top->name);
 	s->code_top_ratio = ratio_of(s, top->self);
 }
 

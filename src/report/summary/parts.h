@@ -132,6 +132,8 @@ int summary_processes_make(struct summary *s, const struct run *r, const struct 
 			   struct err *e);
 /* Which code it was, by the built-in classes and those of a file or directory, or NULL. */
 int summary_code_make(struct summary *s, struct run *r, const char *classes, struct err *e);
+/* After that: what did most of the work (code_work.c). */
+void summary_work_make(struct summary *s);
 /* By process, how much of its code is MPI's. With the code's rows. */
 int summary_code_ranks(struct summary *s, struct err *e);
 /* What waits held the job up. After the job and its waits. 0 or -ENOMEM. */

@@ -191,6 +191,7 @@ static int make_parts(struct summary *s, struct run *r, struct series_index *x,
 		rc = summary_mpi_make(s, r, x, e);
 	if (!rc)
 		rc = summary_code_make(s, r, w->classes, e);
+	summary_work_make(s);
 	if (!rc)
 		rc = summary_straggler_make(s, r, x, e);
 	if (!rc && (summary_holdups_make(s, r) || summary_elsewhere_make(s, r) ||

@@ -268,7 +268,9 @@ struct summary {
 	double code_samples, code_top_ratio, code_thread_ratio, code_threads, code_short_ratio;
 	double code_unoptimized_least; /* lower end of its interval, a share of all CPU time */
 	double code_unoptimized_ratio;
-	char code_top[160]; /* "solve (solver.c:41)" */
+	double code_openmp_ratio; /* share of the CPU time in parallel regions of OpenMP */
+	char code_top[160];       /* "solve (solver.c:41)" */
+	char main_work[320];      /* "R, 57 % of it in libR.so (no symbols)"; "": not known */
 	struct summary_share share[SUMMARY_SHARES];
 	uint32_t nshares;
 	/* Of the time of threads, if it was recorded: the share of each kind of wait, where they

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* code_work.c - what did most of the work: a command, one process of it or many, and in which
+ * function. And how much of it is in parallel regions of OpenMP. */
+#include "core/stacks/stacks.h"
+#include "core/stacks/symbol.h"
+#include "report/summary/code.h"
+#include "report/summary/parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* As compilers name the bodies of regions: gcc; clang and its relatives. */
+static const char regions[] = "*._omp_fn.*,*.omp_outlined*,*_omp_outlined*";
+
+/* Of all CPU time: who has so much alone did it; a function that is worth its name. */
+static const double alone = 0.8, worth = 0.25;
+enum { MANY = 4 };
+
+static const struct summary_process *alone_of(const struct summary *s, const char *command)
+{
+	for (uint32_t i = 0; i < s->nby_cpu; i++)
+		if (s->by_cpu[i].cpu_s >= alone * s->cpu_s && s->by_cpu[i].name &&
+		    !strcmp(s->by_cpu[i].name, command))
+			return &s->by_cpu[i];
+	return NULL;
+}
+
+static int say_who(const struct summary *s, char *out, size_t size)
+{
+	const struct summary_command *c = s->commands;
+	const struct summary_process *p;
+
+	if (!s->ncommands)
+		return 0;
+	if (!(c->cpu_s >= s->cpu_s / 2))
+		return snprintf(out, size, "several commands");
+	p = c->processes >= MANY ? alone_of(s, c->name) : NULL;
+	if (p)
+		return snprintf(out, size, "one of %.0f %.80s, with %.0f %% of the CPU time",
+				c->processes, c->name, 100 * fmin(1, p->cpu_s / s->cpu_s));
+	if (c->processes >= MANY && c->cpu_s >= alone * s->cpu_s)
+		return snprintf(out, size, "%.0f processes of %.80s", c->processes, c->name);
+	return snprintf(out, size, "%.80s", c->name);
+}
+
+/* Of Python the script's own function, which stands for what it calls. */
+static void say_where(const struct summary *s, char *out, size_t size)
+{
+	const struct stacks *python = s->code ? s->code->python : NULL;
+	const struct stacks_row *top = python && python->rows[STACKS_BY_FUNCTION].n
+					       ? python->rows[STACKS_BY_FUNCTION].row
+					       : NULL;
+	double share = top ? code_share(s->code, python, top->self) : 0;
+
+	if (share >= worth && top->file && top->line)
+		snprintf(out, size, ", %.0f %% of it in %.80s (%.40s:%u)", 100 * share, top->name,
+			 symbol_base(top->file), top->line);
+	else if (s->code_top_ratio >= worth)
+		snprintf(out, size, ", %.0f %% of it in %s", 100 * s->code_top_ratio, s->code_top);
+}
+
+void summary_work_make(struct summary *s)
+{
+	size_t size = sizeof s->main_work;
+	int n = say_who(s, s->main_work, size);
+	const struct stacks *st = s->code ? s->code->stacks : NULL;
+
+	if (n > 0 && (size_t)n < size)
+		say_where(s, s->main_work + n, size - (size_t)n);
+	s->code_openmp_ratio = st && s->code->account.whole_s > 0
+				       ? stacks_matching(st, regions) / s->code->account.whole_s
+				       : NAN;
+}
