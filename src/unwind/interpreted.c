@@ -2,16 +2,19 @@
 #include "unwind/interpreted.h"
 
 #include "base/clock.h"
+#include "source/threadfile.h"
 #include "unwind/python.h"
 
+#include <fcntl.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 enum {
 	LOOK_MS = 50,
-	FRESH_MS = 30,  /* a thread whose sample is older may no longer run */
+	FRESH_MS = 30,  /* a thread whose sample is older is first asked whether it still runs */
 	TURNS = 8,      /* of reading a stack */
 	USED_MAX = 128, /* threads */
 	GONE_MS = 2000, /* so long without CPU time: nothing is awaited */
@@ -22,7 +25,8 @@ enum {
 struct used {
 	pid_t pid, tid;
 	int64_t cpu_ns, at_ns;
-	int clock; /* -1: there is none */
+	int64_t blocks; /* how often it blocked until it was looked at last */
+	int clock;      /* -1: there is none */
 };
 
 struct interpreted {
@@ -121,8 +125,32 @@ static uint32_t node_of(struct interpreted *i, struct python *p, pid_t tid)
 	return profile_node(i->profile, s);
 }
 
-/* Gives its time to where it is, if it is on a CPU all the while. */
-static void look_at(struct interpreted *i, struct used *u)
+/* Has it been ready to run, with a CPU or without, ever since it was looked at last? */
+static bool is_ready(struct used *u)
+{
+	char path[64], text[4096];
+	struct thread_status now;
+	int64_t before = u->blocks;
+	ssize_t n = -1;
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/%d/task/%d/status", (int)u->pid, (int)u->tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, text, sizeof text - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	if (thread_status_parse(text, &now))
+		return false;
+	u->blocks = now.voluntary;
+	return now.state == 'R' && now.voluntary == before;
+}
+
+/* Gives its time to where it is: on a CPU all the while, or where the CPU was taken from it. On a
+ * crowded machine it seldom runs when this does; and where it calls and returns without end, its
+ * frames can be read at no other time. */
+static void look_at(struct interpreted *i, struct used *u, bool is_fresh)
 {
 	const struct sampled s = { u->pid, u->tid, u->at_ns, u->cpu_ns };
 	struct space *x = spaces_get(i->spaces, u->pid);
@@ -130,13 +158,15 @@ static void look_at(struct interpreted *i, struct used *u)
 	int64_t began_ns, ran_ns;
 	uint32_t node;
 
-	if (!python || u->clock < 0)
+	if (!python || u->clock < 0 || (!is_fresh && !is_ready(u)))
 		return;
 	ran_ns = clock_read(u->clock);
 	began_ns = clock_mono_ns();
 	node = node_of(i, python, u->tid);
 	ran_ns = clock_read(u->clock) - ran_ns;
-	if (!node || 2 * ran_ns < clock_mono_ns() - began_ns)
+	if (!node)
+		return;
+	if (2 * ran_ns < clock_mono_ns() - began_ns && (ran_ns || (is_fresh && !is_ready(u))))
 		return;
 	profile_look(i->profile, x, &s, &(struct looked){ node, SAMPLE_PYTHON, 1 });
 	u->cpu_ns = 0;
@@ -151,8 +181,8 @@ void interpreted_look(struct interpreted *i)
 		struct used *u = &i->used[k];
 		int64_t age_ns = i->looked_ns - u->at_ns;
 
-		if (u->cpu_ns && age_ns < FRESH_MS * NS_PER_MS)
-			look_at(i, u);
+		if (u->cpu_ns)
+			look_at(i, u, age_ns < FRESH_MS * NS_PER_MS);
 		if (age_ns < GONE_MS * NS_PER_MS)
 			i->used[kept++] = *u;
 		else if (u->clock >= 0)

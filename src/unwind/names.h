@@ -34,6 +34,8 @@ struct named {
 	uint32_t frame; /* index */
 	uint32_t n;
 	bool plain;                   /* it was compiled without optimization */
+	bool is_final;                /* lines that cost much do not follow */
+	uint64_t start;               /* of a function without a name; 0: not known */
 	struct name level[CHAIN_MAX]; /* n of them; the innermost first */
 };
 

@@ -1,81 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/profile.h"
 
+#include "base/hash.h"
+#include "unwind/messages.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-struct piece {
-	const void *data;
-	size_t n;
-};
-
-/* A message of three pieces at most to the recorder, in the memory that both have; or nothing: it
- * is never waited for, and what does not fit now is put later. */
-static bool put(struct stacks_page *p, enum stacks_kind kind, const struct piece piece[3])
-{
-	size_t size = sizeof(struct stacks_message), at, rest;
-	uint64_t head = atomic_load_explicit(&p->head, memory_order_relaxed);
-	uint64_t tail = atomic_load_explicit(&p->tail, memory_order_acquire);
-	struct stacks_message m = { .kind = kind };
-
-	for (int i = 0; i < 3; i++)
-		size += piece[i].n;
-	size = (size + 7) & ~(size_t)7;
-	at = head % STACKS_ROOM;
-	rest = STACKS_ROOM - at;
-	if (head - tail > STACKS_ROOM ||
-	    STACKS_ROOM - (head - tail) < size + (rest < size ? rest : 0))
-		return false;
-	if (rest < size) {
-		const struct stacks_message filler = { (uint32_t)rest, STACKS_NONE };
-
-		memcpy(p->room + at, &filler, sizeof filler);
-		head += rest;
-		at = 0;
-	}
-	m.size = (uint32_t)size;
-	memcpy(p->room + at, &m, sizeof m);
-	at += sizeof m;
-	for (int i = 0; i < 3; i++) {
-		if (piece[i].n)
-			memcpy(p->room + at, piece[i].data, piece[i].n);
-		at += piece[i].n;
-	}
-	atomic_store_explicit(&p->head, head + size, memory_order_release);
-	return true;
-}
-
-static size_t length(const char *text)
-{
-	return text ? strnlen(text, STACKS_TEXT_MAX) : 0;
-}
-
-static bool put_module(struct stacks_page *p, uint32_t id, const char *path, const char *build_id)
-{
-	const struct stacks_module m = { id, (uint16_t)length(path), (uint16_t)length(build_id) };
-
-	return put(
-		p, STACKS_MODULE,
-		(struct piece[]){ { &m, sizeof m }, { path, m.name }, { build_id, m.build_id } });
-}
-
-/* f: everything but the lengths of its texts. */
-static bool put_frame(struct stacks_page *p, struct stacks_frame f, const char *function,
-		      const char *file)
-{
-	f.function = (uint16_t)length(function);
-	f.file = (uint16_t)length(file);
-	return put(
-		p, STACKS_FRAME,
-		(struct piece[]){ { &f, sizeof f }, { function, f.function }, { file, f.file } });
-}
-
-/* Behind `head`, n items. */
-static bool put_items(struct stacks_page *p, enum stacks_kind kind, struct piece head,
-		      const struct event_item *items, uint32_t n)
-{
-	return put(p, kind, (struct piece[]){ head, { items, n * sizeof *items }, { NULL, 0 } });
-}
 
 enum {
 	HASH = 1 << 17,
@@ -85,7 +15,10 @@ enum {
 
 struct frame {
 	uint64_t address;
+	uint64_t sum; /* of what it is called, for those that are found by it; or 0 */
 	uint32_t module, outer, line;
+	uint32_t as;         /* it is told as this one, which is called the same; 0: as itself */
+	uint32_t id;         /* in the order of telling; 0: never told */
 	uint16_t depth;      /* how many calls are inlined into it */
 	uint8_t flags, told; /* told: it is in the recording, as it is now */
 	bool asked, plain;   /* its name is on its way; it was not optimized */
@@ -94,6 +27,7 @@ struct frame {
 
 struct node {
 	uint32_t parent, frame;
+	uint32_t as, id; /* likewise */
 };
 
 struct group {
@@ -118,8 +52,10 @@ struct profile {
 	struct node node[NODES_MAX + 1];
 	uint32_t nframes, nnodes;
 	uint32_t nobjects;              /* frames without code that have a name */
-	uint32_t frame_told, node_told; /* those up to it were told at least once */
+	uint32_t frame_told, node_told; /* those up to it were told at least once, */
+	uint32_t frame_ids, node_ids;   /* with so many ids */
 	uint32_t frames_hash[HASH], nodes_hash[HASH];
+	uint32_t sums_hash[HASH]; /* frames by their sum */
 	struct group group[GROUPS_MAX + 1];
 	uint32_t ngroups;
 	struct count count[COUNTS_MAX];
@@ -205,7 +141,7 @@ static uint32_t frame_of(struct profile *p, const struct place *place)
 		p->frame[i].asked = true;
 		names_ask(p->names, i, place->module, place->address);
 	}
-	return i;
+	return i != NO_ROOM && p->frame[i].as ? p->frame[i].as : i;
 }
 
 static uint32_t node_get(struct profile *p, uint32_t parent, uint32_t frame)
@@ -224,7 +160,7 @@ static uint32_t node_get(struct profile *p, uint32_t parent, uint32_t frame)
 	/* The last ones are for what has no room. */
 	if (p->nnodes + (parent || !p->frame[frame].flags ? FLAGS : 0) >= NODES_MAX)
 		return NO_ROOM;
-	p->node[++p->nnodes] = (struct node){ parent, frame };
+	p->node[++p->nnodes] = (struct node){ .parent = parent, .frame = frame };
 	p->nodes_hash[at] = p->nnodes;
 	return p->nnodes;
 }
@@ -397,31 +333,71 @@ uint32_t profile_unseen(struct profile *p)
 
 /* ---- telling ---- */
 
-static uint32_t frame_id(const struct profile *p, uint32_t i)
-{
-	return i ? p->page->frame + i - 1 : 0;
-}
-
-static uint32_t node_id(const struct profile *p, uint32_t i)
-{
-	return i ? p->page->node + i - 1 : 0;
-}
-
 static uint32_t module_id(const struct profile *p, uint32_t i)
 {
 	return i ? p->page->module + i - 1 : 0;
 }
 
+/* Of one that was told. */
+static uint32_t frame_id(const struct profile *p, uint32_t i)
+{
+	uint32_t as = p->frame[i].as ? p->frame[i].as : i;
+
+	return i ? p->page->frame + p->frame[as].id - 1 : 0;
+}
+
+static uint32_t node_id(const struct profile *p, uint32_t i)
+{
+	uint32_t as = p->node[i].as ? p->node[i].as : i;
+
+	return i ? p->page->node + p->node[as].id - 1 : 0;
+}
+
+/* Of all that is shown of it; 0: more will be known of it, or nothing ever will. */
+static uint64_t sum_of(uint32_t module, const struct named *x)
+{
+	uint64_t sum = hash_bytes(x->plain, &module, sizeof module);
+
+	if (!x->n || !x->is_final || (!x->level[0].function && !x->start))
+		return 0;
+	sum = hash_bytes(sum, &x->start, sizeof x->start);
+	for (uint32_t k = 0; k < x->n; k++) {
+		sum = hash_bytes(hash_text(sum, x->level[k].function), "", 1);
+		sum = hash_bytes(hash_text(sum, x->level[k].file), &x->level[k].line,
+				 sizeof x->level[k].line);
+	}
+	return sum;
+}
+
+/* Of a hot function each instruction would be a frame: the first one of a line, and of a function
+ * without a name, is told for all others. */
+static bool is_as_another(struct profile *p, const struct named *x)
+{
+	struct frame *f = &p->frame[x->frame];
+	uint64_t sum = f->as || f->sum ? 0 : sum_of(f->module, x);
+	uint32_t at = hash_of(sum, f->module);
+
+	while (sum && p->sums_hash[at] && p->frame[p->sums_hash[at]].sum != sum)
+		at = (at + 1) % HASH;
+	if (sum && p->sums_hash[at] && !f->id) {
+		f->as = p->sums_hash[at];
+	} else if (sum && !p->sums_hash[at]) {
+		p->sums_hash[at] = x->frame;
+		f->sum = sum;
+	}
+	return f->as;
+}
+
 /* What was found belongs to its frame; what that is inlined into becomes frames of their own. */
 static void take_name(struct profile *p, struct named *x)
 {
-	uint32_t i = x->frame;
+	uint32_t i = x->frame, n = is_as_another(p, x) ? 0 : x->n;
 
-	for (uint32_t k = 0; k < x->n; k++) {
+	for (uint32_t k = 0; k < n; k++) {
 		struct frame *f = &p->frame[i], like;
 		uint32_t outer = 0;
 
-		if (k + 1 < x->n) {
+		if (k + 1 < n) {
 			like = (struct frame){ .module = f->module,
 					       .address = f->address,
 					       .depth = (uint16_t)(k + 1) };
@@ -450,25 +426,27 @@ static bool tell_module(struct profile *p, uint32_t i)
 	struct module *m = &p->modules->row[i];
 
 	if (i && !m->told)
-		m->told = put_module(p->page, module_id(p, i), m->path, m->build_id);
+		m->told = message_module(p->page, module_id(p, i), m->path, m->build_id);
 	return !i || m->told;
 }
 
 static bool tell_frame(struct profile *p, uint32_t i)
 {
 	struct frame *f = &p->frame[i];
-	const struct stacks_frame s = { .id = frame_id(p, i),
-					.module = module_id(p, f->module),
-					.outer = frame_id(p, f->outer),
-					.line = f->line,
-					.flags = f->plain ? FRAME_UNOPTIMIZED : f->flags,
-					.address = f->address };
+	struct stacks_frame s = { .module = module_id(p, f->module),
+				  .line = f->line,
+				  .flags = f->plain ? FRAME_UNOPTIMIZED : f->flags,
+				  .address = f->address };
 
-	if (f->told)
+	if (f->told || f->as)
 		return true;
 	if (f->outer && !tell_frame(p, f->outer))
 		return false;
-	if (!tell_module(p, f->module) || !put_frame(p->page, s, f->function, f->file))
+	if (!f->id)
+		f->id = ++p->frame_ids;
+	s.id = frame_id(p, i);
+	s.outer = frame_id(p, f->outer);
+	if (!tell_module(p, f->module) || !message_frame(p->page, s, f->function, f->file))
 		return false;
 	f->told = true;
 	if (!f->asked && (f->module >= MODULE_VDSO || f->module == MODULE_NONE)) {
@@ -492,24 +470,42 @@ static bool tell_frames(struct profile *p)
 	return true;
 }
 
+/* Is it one that is told? Not if it was made before a frame of it was known to be another. */
+static bool is_told(struct profile *p, uint32_t i)
+{
+	struct node *n = &p->node[i];
+	uint32_t parent = p->node[n->parent].as, frame = p->frame[n->frame].as;
+
+	if (!n->as && (parent || frame))
+		n->as = node_get(p, parent ? parent : n->parent, frame ? frame : n->frame);
+	if (n->as == NO_ROOM)
+		n->as = 0;
+	return !n->as;
+}
+
 static bool tell_nodes(struct profile *p)
 {
 	static struct event_item items[EVENT_ITEMS_MAX];
 	struct stacks_nodes m;
 
 	while (p->node_told < p->nnodes) {
-		uint32_t n = 0;
+		uint32_t n = 0, at = p->node_told;
 
-		for (; n < EVENT_ITEMS_MAX && p->node_told + n < p->nnodes; n++) {
-			const struct node *x = &p->node[p->node_told + 1 + n];
+		for (; n < EVENT_ITEMS_MAX && at < p->nnodes; at++) {
+			struct node *x = &p->node[at + 1];
 
+			if (!is_told(p, at + 1))
+				continue;
 			items[n] = (struct event_item){ node_id(p, x->parent),
 							frame_id(p, x->frame), 0 };
+			x->id = p->node_ids + ++n;
 		}
-		m = (struct stacks_nodes){ node_id(p, p->node_told + 1), n };
-		if (!put_items(p->page, STACKS_NODES, (struct piece){ &m, sizeof m }, items, n))
+		m = (struct stacks_nodes){ p->page->node + p->node_ids, n };
+		if (n && !message_items(p->page, STACKS_NODES,
+					(struct message_piece){ &m, sizeof m }, items, n))
 			return false;
-		p->node_told += n;
+		p->node_told = at;
+		p->node_ids += n;
 	}
 	return true;
 }
@@ -547,7 +543,8 @@ static bool tell_group(struct profile *p)
 			break;
 		items[h.n++] = (struct event_item){ c->task, node_id(p, c->node), c->weight };
 	}
-	if (!put_items(p->page, STACKS_SAMPLES, (struct piece){ &h, sizeof h }, items, h.n))
+	if (!message_items(p->page, STACKS_SAMPLES, (struct message_piece){ &h, sizeof h }, items,
+			   h.n))
 		return false;
 	p->ntold += h.n;
 	return true;

@@ -54,6 +54,7 @@ struct symbols {
 	bool units_read;
 	struct lines lines;
 	struct scopes scopes;
+	struct starts starts;
 	int64_t lines_cost_ns;
 };
 
@@ -324,6 +325,7 @@ void symbols_close(struct symbols *s)
 	free(s->symbol);
 	free(s->unit);
 	scopes_free(&s->scopes);
+	starts_free(&s->starts);
 	lines_free(&s->lines);
 	free(s);
 }
@@ -457,4 +459,7 @@ void symbols_name(struct symbols *s, uint64_t address, struct named *x)
 	/* The function itself is called as its symbol is: parts of it have names of their own. */
 	if (!x->level[x->n - 1].function && symbol)
 		x->level[x->n - 1].function = name_of_symbol(symbol);
+	if (!x->level[0].function)
+		x->start = starts_find(&s->starts, s->module, address);
+	x->is_final = !s->lines_cost_ns;
 }

@@ -138,8 +138,11 @@ def part(function):
     began = time.thread_time()
     function()
     spent[function.__name__] = spent.get(function.__name__, 0) + time.thread_time() - began
+rounds = 0
 while sum(spent.values()) < float(sys.argv[1]):
     part(loops); part(hashes); part(sorts); part(dicts)
+    rounds += 1
+print('rounds', rounds)
 for name, seconds in spent.items():
     print(name, seconds)
 """
@@ -238,11 +241,14 @@ def compared(version, path, kind):
 
 
 # ---- functions that compute ----
-def computes(version, path):
-    """Recorded once more if there are too few looks."""
+def computes(version, path, one_cpu):
+    """Recorded once more if there are too few looks. With one CPU for Sonde and the program, they never run at the same time. Looks come several to a call of a function: as many are independent as there
+    were calls."""
+    where = "Sonde on the same CPU" if one_cpu else "Sonde on any CPU"
+    pin = (lambda: os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})) if one_cpu else None
     truth, seen, looks, name = collections.Counter(), collections.Counter(), 0, f"computes-{version}"
     for _ in range(2):
-        done = subprocess.run([accuracy.SONDE, "run", "-q", "--stacks=997", "-o", name, "--", path, "computes.py", str(CPU_SECONDS)], check=True, capture_output=True, text=True)
+        done = subprocess.run([accuracy.SONDE, "run", "-q", "--stacks=997", "-o", name, "--", path, "computes.py", str(CPU_SECONDS)], check=True, capture_output=True, text=True, preexec_fn=pin)
         code = shown("--code", name)
         shutil.rmtree(name)
         if not code["python"]:
@@ -254,16 +260,18 @@ def computes(version, path):
         looks += int(code["python"]["samples"])
         if looks >= LOOKS or not LONG:
             break
+    calls = 4 * truth.pop("rounds", 0)
     names = sorted(truth)
     wanted = shares(truth, names)
     found = {one: seen[one] / max(sum(seen[x] for x in names), 1) for one in names}
-    if not names or looks < (LOOKS if LONG else 40):
-        table.left_out("CPU time of a function, %", f"CPython {version}: {looks} looks only")
+    if not names or looks < (LOOKS if LONG else 60):
+        assert not one_cpu, f"CPython {version}, {where}: {looks} looks"
+        table.left_out("CPU time of a function, %", f"CPython {version}, {where}: {looks} looks only")
         return
     at = worst(found, wanted)
-    error = 100 * error_of(wanted[at], looks)
-    print(version, {one: (round(100 * wanted[one], 1), round(100 * found[one], 1)) for one in names}, looks)
-    table.row("CPU time of a function, %", f"CPython {version}: the worst of {len(names)} functions ({at}); {looks:,} looks, standard error {error:.1f}", 100 * found[at], 100 * wanted[at],
+    error = 100 * error_of(wanted[at], min(looks, calls))
+    print(version, where, {one: (round(100 * wanted[one], 1), round(100 * found[one], 1)) for one in names}, looks, calls)
+    table.row("CPU time of a function, %", f"CPython {version}, {where}: the worst of {len(names)} functions ({at}); {looks:,} looks at {calls:,} calls, standard error {error:.1f}", 100 * found[at], 100 * wanted[at],
               apart=3 + error * (1 if LONG else 3))
 
 
@@ -275,5 +283,6 @@ if not known:
 for version, path in known.items() if LONG else list(known.items())[:1]:
     for kind in ("threads", "asyncio", "multiprocessing"):
         compared(version, path, kind)
-    computes(version, path)
+    for one_cpu in False, True:
+        computes(version, path, one_cpu)
 table.end()

@@ -76,7 +76,7 @@ most = 0
 while job.poll() is None:
     for path in glob.glob("/proc/[0-9]*/comm"):
         try:
-            if open(path).read() == "sonde-unwind\n" and f"SONDE_STACKS_THREADS={AT_A_TIME}\0" in open(path[:-4] + "environ").read():
+            if open(path).read() == "sonde-unwind\n" and f"SONDE_STACKS_THREADS={AT_A_TIME}\0" in open(path[:-4] + "environ", errors="replace").read():
                 links = [os.readlink(link) for link in glob.glob(path[:-4] + "fd/*")]
                 most = max(most, sum("perf_event" in link for link in links))
         except OSError:

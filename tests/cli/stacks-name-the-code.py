@@ -116,6 +116,12 @@ template <class T> static inline __attribute__((always_inline)) T twist(T x)
     seen = record("inlined-calls-of-" + compiler, "./inlined")
     work = "solver::worked(int)" if body == FUNCTION else "Worker::work<int>"
     assert through(seen, "main", work, "twist<unsigned") >= 0.9, seen.ends()
+    # Templates' names are short where people read them, and whole in exports.
+    name = "inlined-calls-of-" + compiler
+    subprocess.run([SONDE, "export", "--to", "folded", "-o", name + "-export", name], check=True)
+    shown = json.loads(subprocess.run([SONDE, "show", "--code", "--json", name], check=True, capture_output=True, text=True).stdout)["function"]
+    assert "twist<unsigned" in pathlib.Path(name + "-export", "stacks.folded").read_text()
+    assert "twist" in [row["name"] for row in shown] and not [row["name"] for row in shown if "<" in row["name"]], shown
     inner = [f for f in seen.frames.values() if "twist<unsigned" in f.function and f.outer]
     assert inner and all(seen.frames[f.outer].line in (4, 5) and f.line in (0, 2, 3) for f in inner) and any(f.line == 3 for f in inner), inner
 

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 #include <limits.h>
 #include <link.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -32,10 +33,11 @@ struct scene {
 	uint64_t weight, weight_of_other;
 	uint32_t *parent, *frame;
 	uint32_t flags[FRAMES_MAX + 2];
+	char called[FRAMES_MAX + 2][80]; /* "function:line" */
 };
 
 /* Nothing of it is ever freed, as in the helper: its thread goes on. */
-static struct scene *scenes[4];
+static struct scene *scenes[5];
 
 static struct scene *scene_make(void)
 {
@@ -86,6 +88,8 @@ static void note(struct scene *x, const struct event *e)
 		assert_in_range(e->id, 1, FRAMES_MAX);
 		x->frames++;
 		x->flags[e->id] = e->flags;
+		snprintf(x->called[e->id], sizeof x->called[0], "%.60s:%u", e->name ? e->name : "",
+			 (unsigned)e->count);
 	}
 	for (uint32_t i = 0; e->kind == EVENT_SAMPLES && i < e->count; i++) {
 		uint32_t node = e->items[i].node;
@@ -207,6 +211,27 @@ static int take_base(struct dl_phdr_info *info, size_t size, void *base)
 	return 1; /* the program comes first */
 }
 
+/* This program as a module; *base: where it is. */
+static uint32_t own_module(struct modules *m, uintptr_t *base)
+{
+	char path[PATH_MAX] = "";
+	struct module_seen seen = { .pid = getpid(), .path = path };
+	struct stat st;
+	uint32_t i;
+
+	*base = 0;
+	assert_true(readlink("/proc/self/exe", path, sizeof path - 1) > 0);
+	assert_int_equal(stat(path, &st), 0);
+	seen.major = major(st.st_dev);
+	seen.minor = minor(st.st_dev);
+	seen.inode = st.st_ino;
+	dl_iterate_phdr(take_base, base);
+	modules_init(m);
+	i = modules_find(m, &seen);
+	assert_true(m->row[i].usable);
+	return i;
+}
+
 /* The thread of names.h reads the other handle at the same time. */
 static void test_names_at_once_need_no_handle_of_another_thread(void **state)
 {
@@ -214,25 +239,15 @@ static void test_names_at_once_need_no_handle_of_another_thread(void **state)
 	static struct modules *m;
 	static struct lookup *l;
 	static void *handle;
-	char path[PATH_MAX] = "";
-	struct module_seen seen = { .pid = getpid(), .path = path };
-	struct stat st;
-	uintptr_t base = 0;
+	uintptr_t base;
 	uint32_t i;
 	const struct named *x;
 
 	(void)state;
 	m = calloc(1, sizeof *m);
 	l = calloc(1, sizeof *l);
-	assert_true(m && l && readlink("/proc/self/exe", path, sizeof path - 1) > 0);
-	assert_int_equal(stat(path, &st), 0);
-	seen.major = major(st.st_dev);
-	seen.minor = minor(st.st_dev);
-	seen.inode = st.st_ino;
-	dl_iterate_phdr(take_base, &base);
-	modules_init(m);
-	i = modules_find(m, &seen);
-	assert_true(m->row[i].usable);
+	assert_true(m && l);
+	i = own_module(m, &base);
 	handle = m->row[i].names_elf;
 	assert_non_null(handle);
 	m->row[i].names_elf = NULL;
@@ -240,6 +255,46 @@ static void test_names_at_once_need_no_handle_of_another_thread(void **state)
 	x = lookup_name(l, &(struct place){ .module = i, .address = (uintptr_t)take_base - base });
 	assert_true(x && x->n == 1 && x->level[0].function);
 	assert_string_equal(x->level[0].function, "take_base");
+}
+
+/* Below each of eight instructions of one function each of eight others of it, whose names are not
+ * known yet when they are seen first. */
+static void test_instructions_of_one_line_are_one_frame(void **state)
+{
+	enum { SIDE = 8, PATIENCE_S = 60 };
+	struct scene *x = scene_make();
+	const struct sampled who = { 77, 78, 1000, 10 };
+	uintptr_t base;
+	uint32_t module = own_module(x->modules, &base), first = 0;
+
+	(void)state;
+	for (int turn = 0; turn < 3; turn++) {
+		for (uint32_t i = 0; i < SIDE * SIDE; i++) {
+			struct stack stack = { .n = 2 };
+
+			stack.place[0] =
+				(struct place){ .module = module,
+						.address = (uintptr_t)add - base + i % SIDE };
+			stack.place[1] =
+				(struct place){ .module = module,
+						.address = (uintptr_t)add - base + i / SIDE };
+			profile_add(x->profile, &x->space, &who, &stack);
+		}
+		names_wait(x->names, PATIENCE_S * INT64_C(1000000000));
+		tell_all(x);
+		if (!turn)
+			first = x->nodes;
+		assert_int_equal(x->nodes, first);
+		assert_int_equal(x->weight, (turn + 1) * SIDE * SIDE);
+	}
+	assert_in_range(x->frames, 1, SIDE - 1);
+	assert_int_equal(x->nodes, x->frames + x->frames * x->frames);
+	for (uint32_t i = 1; i <= x->frames; i++)
+		for (uint32_t k = 1; k < i; k++)
+			assert_string_not_equal(x->called[i], x->called[k]);
+	for (uint32_t i = 1; i <= x->nodes; i++)
+		for (uint32_t k = 1; k < i; k++)
+			assert_true(x->parent[i] != x->parent[k] || x->frame[i] != x->frame[k]);
 }
 
 static void test_rows_of_processes_are_given_again(void **state)
@@ -333,6 +388,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_rows_of_processes_are_given_again),
 	cmocka_unit_test(test_ended_processes_make_room),
 	cmocka_unit_test(test_threads_are_listed_until_enough),
+	cmocka_unit_test(test_instructions_of_one_line_are_one_frame),
 	cmocka_unit_test(test_names_at_once_need_no_handle_of_another_thread),
 };
 
