@@ -134,24 +134,30 @@ collect() {
 	done
 }
 
+# A limit finds what hangs: it is as many times longer as there are processes for a CPU.
+crowded() {
+	awk -v cpus="$(nproc)" '{ times = int(1 + $1 / cpus); print times < 10 ? times : 10 }' /proc/loadavg
+}
+
 run_test() { # INDEX [ROUND]
-	local i=$1 folder status seconds TIMEFORMAT='%R %U %S'
+	local i=$1 folder status seconds limit TIMEFORMAT='%R %U %S'
 	folder=$scratch/${names[i]//[\/ ()]/_}${2:-}
 	mkdir "$folder" && cd "$folder" || exit 1
+	limit=$((limits[i] * $(crowded)))
 	if [ "${flavours[i]}" = sanitized ]; then
 		BUILD=$BUILD/sanitized
 	fi
 	{
 		time SONDE=${RELEASED:-$BUILD}/sonde PATH=${RELEASED:-$BUILD}:$BUILD:$PATH HOME=$folder TMPDIR=$folder \
 			XDG_DATA_HOME=$folder.data `# each test has a history of its own` \
-			timeout -k 5 "${limits[i]}" bash -c "${commands[i]}" >output.log 2>&1 </dev/null
+			timeout -k 5 "$limit" bash -c "${commands[i]}" >output.log 2>&1 </dev/null
 		status=$?
 	} 2>"$scratch/time_$i"
 	seconds=$(took "$i")
 	case $status in
 	0) printf 'passed  %s  (%s s)\n' "${names[i]}" "$seconds" | tee "$results/$i" ;;
 	77) printf 'skipped %s: %s\n' "${names[i]}" "$(tail -n 1 output.log)" | tee "$results/$i" ;;
-	124 | 137) printf 'failed  %s: no end after %s s\n' "${names[i]}" "${limits[i]}" | tee "$results/$i" ;;
+	124 | 137) printf 'failed  %s: no end after %s s\n' "${names[i]}" "$limit" | tee "$results/$i" ;;
 	*) printf 'failed  %s: exit code %s\n' "${names[i]}" "$status" | tee "$results/$i" ;;
 	esac
 	case $status in

@@ -10,7 +10,7 @@ hangs() { # WORDS CMD...: under timeout; several at once
 	shift
 	jobs=$((jobs + 1))
 	echo "$words" >"wanted.$jobs"
-	"$SONDE" run --quiet -i 200ms -o "out.$jobs" -- timeout 4 "$@" >"job.$jobs" 2>&1 &
+	"$SONDE" run --quiet -i 200ms -o "out.$jobs" -- timeout 10 "$@" >"job.$jobs" 2>&1 &
 }
 
 hangs "waits for a lock held by another thread" "$PROGRAMS/deadlock"

@@ -12,6 +12,10 @@ holders() { # DIR: who of Sonde has a file open there, or in its recording
 	find /proc/[0-9]*/fd \( -lname "$(dirname "$(sed -n 1p "$1.left")")*" -o -lname "$PWD/$1/node-*" \) 2>/dev/null | cut -d/ -f3 | sort -u
 }
 
+nobody_of() { # DIR: nobody lives of its job, whose environment names its folder of spans
+	! grep -lszxF "SONDE_SPANS=$(sed -n 2p "$1.left")" /proc/[0-9]*/environ | grep -q .
+}
+
 gone() {
 	[ ! -e "$(dirname "$(sed -n 1p "$1.left")")" ] && [ ! -e "$(sed -n 2p "$1.left")" ]
 }
@@ -25,15 +29,15 @@ for job in dead orphan live; do
 	wait_for 30 test -s $job.left
 	wait_for 30 recorder_of $job >recorder
 	[ $job != live ] || break
-	kill -9 $!
+	kill -9 "${launcher[-1]}"
 	while holders $job >held; [ -s held ]; do
 		xargs kill -9 <held 2>/dev/null
 	done
-	wait_for 30 process_gone $!
+	wait_for 30 process_gone "${launcher[-1]}"
 done
 kill -9 "$(sed -n 3p dead.left)"
 wait_for 30 process_gone "$(sed -n 3p dead.left)"
-sleep 0.5 # its own child ends
+wait_for 30 nobody_of dead # its own child ends
 mkdir -m 700 "$TMPDIR/sonde-new.abcdef" "$TMPDIR/sonde-new.123456"
 touch -d '2 minutes ago' "$TMPDIR/sonde-new.abcdef"
 "$SONDE" run --quiet -o next -- true || fail "run: $?"
