@@ -82,7 +82,7 @@ for format in sqlite:libsqlite3-dev hdf5:libhdf5-dev; do
 	equal "without the helper" 1 "$(SONDE_LIBEXEC=/nonexistent status_of "$SONDE" export job11 --to ${format%:*} -o none --table marks 2>err)"
 	one_sentence err
 	contains err "the helper sonde-${format%:*} is not installed"
-	contains err "${format#*:}"
+	contains err "$(remedy "${format#*:}")"
 	mkdir -p fake
 	printf '#!/nonexistent\n' >fake/sonde-${format%:*}
 	chmod +x fake/sonde-${format%:*}

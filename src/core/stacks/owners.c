@@ -134,7 +134,8 @@ static bool may_own(const struct stacks_function *f, const char *file)
 {
 	if (!strcmp(f->module, PYTHON_MODULE))
 		return !symbol_is_of_python(file);
-	return *f->name && !f->class && *f->module && !classes_is_system(f->module);
+	return *f->name && !f->class && *f->module && !classes_is_system(f->module) &&
+	       !symbol_is_of_library(f->name);
 }
 
 /* The frame of a stack that its memory belongs to: else the innermost. */
