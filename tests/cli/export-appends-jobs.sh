@@ -87,7 +87,7 @@ for format in sqlite:libsqlite3-dev hdf5:libhdf5-dev; do
 	printf '#!/nonexistent\n' >fake/sonde-${format%:*}
 	chmod +x fake/sonde-${format%:*}
 	equal "a helper that cannot start" 1 "$(SONDE_LIBEXEC=$PWD/fake status_of "$SONDE" export job11 --to ${format%:*} -o none --table marks 2>err)"
-	contains err "cannot start; it needs Debian's lib"
+	contains err "cannot start; $(remedy "it needs Debian's lib")"
 	# shellcheck disable=SC2016 # for the helper to expand
 	printf '#!/bin/sh\nkill -SEGV $$\n' >fake/sonde-${format%:*}
 	equal "a helper that dies" 1 "$(SONDE_LIBEXEC=$PWD/fake status_of "$SONDE" export job11 --to ${format%:*} -o none --table series 2>err)"
