@@ -80,6 +80,7 @@ hdf5.link     := -static
 yaml.link     := -static
 iterator.link := -static
 hdf5.private  := -lsz -laec -lz
+unwind.private := -pthread $(if $(DEMANGLE),-l:libstdc++.a -static-libgcc)
 CPPFLAGS += -DSONDE_STATIC
 CFLAGS   += -ffile-prefix-map=$(CURDIR)=.
 LDFLAGS  += -Wl,--build-id=none

@@ -10,7 +10,7 @@ import time
 
 # What is linked into static programs, besides the libraries that are copied.
 LINKED = ["libc6-dev", "libzstd-dev", "libsqlite3-dev", "libyaml-dev", "libhdf5-dev", "libaec-dev", "zlib1g-dev", "libdeflate-dev", "libbpf-dev",
-          "libelf-dev"]
+          "libelf-dev", "libstdc++6"]
 SYSROOT = os.environ.get("SYSROOT", "") # of another processor
 DATABASE = f"--admindir={SYSROOT}/var/lib/dpkg"
 COMMON = "/usr/share/common-licenses"

@@ -17,6 +17,8 @@ FONTS = [f"{SYSROOT}/usr/share/fonts/truetype/dejavu/{name}.ttf" for name in ("D
 UPLOT = f"{TOP}/src/report/page/web/node_modules/uplot"
 # What is not found by asking the loader: it is loaded on demand.
 ON_DEMAND = ["libpq.so.5"]
+# What cairo is linked with and Sonde never asks for, as it draws on no screen: libraries of the same names have the functions' names alone.
+SCREEN = re.compile(r"lib(X|xcb)")
 FONTS_CONF = """<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <!-- This machine's fonts, and those that come with Sonde. -->
@@ -46,9 +48,25 @@ def needed(program, found):
     text = run("readelf", "-W", "-d", "-l", program)
     for name in re.findall(r"\(NEEDED\).*\[(.+)\]", text) + [os.path.basename(path) for path in re.findall(r"interpreter: (\S+)\]", text)]:
         path = library(name)
-        if path not in found:
+        if path not in found and not SCREEN.match(name):
             found.add(path)
             needed(path, found)
+
+
+def without_screen(lib):
+    """In lib, for each library of the screen that one there needs: a library of that name with what is asked of it."""
+    asked = set()
+    for path in (f"{lib}/{name}" for name in sorted(os.listdir(lib)) if ".so" in name):
+        for name in filter(SCREEN.match, re.findall(r"\(NEEDED\).*\[(.+)\]", run("readelf", "-W", "-d", path))):
+            asked |= {(name, symbol) for symbol in symbols(path, "--undefined-only") & symbols(library(name), "--defined-only")}
+    for name in sorted({name for name, _ in asked}):
+        text = "".join(f"void {symbol}(void) {{ __builtin_trap(); }}\n" for _, symbol in sorted(asked) if _ == name)
+        subprocess.run([f"{CROSS}gcc", "-shared", "-nostdlib", "-fPIC", "-Os", "-Wl,--build-id=none", f"-Wl,-soname,{name}", "-xc", "-",
+                        "-o", f"{lib}/{name}"], input=text, check=True, text=True)
+
+
+def symbols(path, which):
+    return set(re.findall(r"^\S* *\w (\w+)", run(f"{CROSS}nm", "-D", which, path), re.M))
 
 
 def is_elf(path):
@@ -81,6 +99,7 @@ def bundle(build, out, helpers):
     for path in copied:
         name = os.path.basename(path)
         shutil.copyfile(path, f"{home}/lib/{'ld.so' if name.startswith('ld-linux') else name}")
+    without_screen(f"{home}/lib")
     os.chmod(f"{home}/lib/ld.so", 0o755)
     os.symlink("../sonde-nothing", f"{home}/lib/sonde-nothing") # the benchmark of starts looks for it beside the program
     for path in FONTS:

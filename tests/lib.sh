@@ -6,6 +6,11 @@
 LIBEXEC=$(dirname "$SONDE")/libexec/sonde
 [ -d "$LIBEXEC" ] || LIBEXEC=$(dirname "$SONDE")/../libexec/sonde
 
+# What a program says of a helper that is not there: one that was built names Debian's package PACKAGE, one of a release has it from there.
+remedy() { # PACKAGE
+	if [ -n "${RELEASED:-}" ]; then echo "install Sonde again"; else echo "$1"; fi
+}
+
 fail() {
 	printf 'FAIL: %s\n' "$*" >&2
 	exit 1

@@ -100,6 +100,18 @@ static int check_version(const char *path, struct err *e)
 		       path, version);
 }
 
+/* Its program or a library of it is not there: a release brings both. */
+static int not_started(const char *name, const char *library, struct err *e)
+{
+#ifdef SONDE_STATIC
+	(void)library;
+	return err_set(e, -ENOENT, "the helper sonde-%s cannot start; install Sonde again", name);
+#else
+	return err_set(e, -ENOENT, "the helper sonde-%s cannot start; it needs Debian's %s", name,
+		       library);
+#endif
+}
+
 /* How to get one: a release has all. packages: what it is built with, or NULL. */
 static int not_installed(const char *name, const char *packages, struct err *e)
 {
@@ -362,8 +374,7 @@ static int hear(struct helper_talk *t, struct err *e)
 	}
 	status = reap(t);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == CANNOT_START)
-		return err_set(e, -ENOENT, "the helper sonde-%s cannot start; it needs Debian's %s",
-			       p->name, p->library);
+		return not_started(p->name, p->library, e);
 	return err_set(e, -EPIPE, "the helper sonde-%s died of %s", p->name,
 		       WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "an error");
 }

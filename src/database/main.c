@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 
 enum { SOCKET = 0, BLOCK = 1 << 18 };
@@ -159,6 +160,7 @@ int main(void)
 	uint32_t kind = 0, length;
 	struct err e = { "" };
 
+	prctl(PR_SET_NAME, "sonde-database");
 	umask(077);
 	while (hear(&s, &kind, &length) && serve(&s, kind, length))
 		;

@@ -15,6 +15,7 @@
 #include <math.h>
 #include <pango/pangocairo.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -315,6 +316,7 @@ int main(void)
 	struct scan scan;
 	int rc;
 
+	prctl(PR_SET_NAME, "sonde-draw");
 	/* A second arena, of a library's thread, reserves 128 MiB: too much where address space is
 	 * limited. */
 #ifdef M_ARENA_MAX /* glibc has arenas */

@@ -301,6 +301,7 @@ int main(int argc, char **argv)
 	struct stat st;
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	(void)prctl(PR_SET_NAME, "sonde-files");
 	if (fstat(FILES_SOCKET, &st) || !S_ISSOCK(st.st_mode))
 		return 2;
 	f->book = book_new();

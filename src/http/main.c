@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/prctl.h>
 
 enum {
 	SOCKET = 0,
@@ -301,6 +302,7 @@ int main(void)
 	struct asking a = { .lost = false };
 	CURL *curl;
 
+	prctl(PR_SET_NAME, "sonde-http");
 	if (curl_global_init(CURL_GLOBAL_DEFAULT) || !(curl = curl_easy_init()))
 		return EXIT_FAILURE;
 	while (serve(curl, &a))

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 enum { PARAMETERS, RESULT, INFO };
@@ -188,6 +189,7 @@ int main(int argc, char **argv)
 	struct err e = { "" };
 	int rc;
 
+	prctl(PR_SET_NAME, "sonde-indicator");
 	for (size_t i = 0; argc > 1 && i < sizeof indicators / sizeof indicators[0]; i++)
 		if (!strcmp(indicators[i]->name, argv[1]))
 			x = indicators[i];

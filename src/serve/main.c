@@ -26,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -484,6 +485,7 @@ int main(int argc, char **argv)
 	bool has_file;
 	int listener;
 
+	prctl(PR_SET_NAME, "sonde-serve");
 	if (!is_asked_well(&s, argc, argv, &listener, &address)) {
 		dprintf(STDERR_FILENO, "sonde-serve: it is started by `sonde serve`\n");
 		return 2;

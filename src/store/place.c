@@ -74,8 +74,7 @@ int place_data(const char *(*variable)(const char *), const char *name, char *ou
 		n = snprintf(out, size, "%s/.local/share/sonde", home);
 	else
 		return err_set(e, -ENOENT,
-			       "there is no place for the history: neither XDG_DATA_HOME nor HOME "
-			       "is set");
+			       "there is no place for the history: set HOME or XDG_DATA_HOME");
 	if (n < 0 || (size_t)n + strlen(name) + 2 > size)
 		return err_set(e, -ENAMETOOLONG, "the path of the history is too long");
 	rc = make_directories(out);

@@ -82,12 +82,12 @@ for format in sqlite:libsqlite3-dev hdf5:libhdf5-dev; do
 	equal "without the helper" 1 "$(SONDE_LIBEXEC=/nonexistent status_of "$SONDE" export job11 --to ${format%:*} -o none --table marks 2>err)"
 	one_sentence err
 	contains err "the helper sonde-${format%:*} is not installed"
-	contains err "${format#*:}"
+	contains err "$(remedy "${format#*:}")"
 	mkdir -p fake
 	printf '#!/nonexistent\n' >fake/sonde-${format%:*}
 	chmod +x fake/sonde-${format%:*}
 	equal "a helper that cannot start" 1 "$(SONDE_LIBEXEC=$PWD/fake status_of "$SONDE" export job11 --to ${format%:*} -o none --table marks 2>err)"
-	contains err "cannot start; it needs Debian's lib"
+	contains err "cannot start; $(remedy "it needs Debian's lib")"
 	# shellcheck disable=SC2016 # for the helper to expand
 	printf '#!/bin/sh\nkill -SEGV $$\n' >fake/sonde-${format%:*}
 	equal "a helper that dies" 1 "$(SONDE_LIBEXEC=$PWD/fake status_of "$SONDE" export job11 --to ${format%:*} -o none --table series 2>err)"

@@ -73,7 +73,7 @@ one_sentence said
 mkdir empty
 SONDE_LIBEXEC=$PWD/empty "$SONDE" report -o rest out >stdout 2>said || fail "report without the helper"
 one_sentence said
-contains said "libcairo2-dev"
+contains said "$(remedy libcairo2-dev)"
 equal "what was written" "rest/report.html rest/plots" "$(tr '\n' ' ' <stdout | sed 's/ $//')"
 equal "what is there" "plots report.html" "$(ls -A rest | tr '\n' ' ' | sed 's/ $//')"
 equal "status of --only pdf without it" 1 "$(SONDE_LIBEXEC=$PWD/empty status_of "$SONDE" report --only pdf -o none out 2>said)"

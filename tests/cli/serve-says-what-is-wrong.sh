@@ -34,7 +34,7 @@ refused 1 "none" --metrics --token-file none rec
 refused 1 "shorter" --metrics --token-file short rec
 refused 1 "character" --metrics --token-file blank rec
 SONDE_TOKEN=short refused 1 "SONDE_TOKEN" --metrics rec
-SONDE_LIBEXEC=/nowhere refused 1 "libmicrohttpd-dev" --metrics rec
+SONDE_LIBEXEC=/nowhere refused 1 "$(remedy libmicrohttpd-dev)" --metrics rec
 
 made=$HOME/.config/sonde/token
 [ -f "$made" ] || fail "no token was made"

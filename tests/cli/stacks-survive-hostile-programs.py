@@ -67,7 +67,7 @@ def overflow(name, meanwhile, *command, **more):
     shown = json.loads(subprocess.run([SONDE, "show", "--code", "--json", name], check=True, capture_output=True, text=True).stdout)
     lost, wanted = shown["missing"]["records_lost"] or 0, shown["user_seconds"] * HZ
     print(f"{name}: {lost} lost, {seen.total()} taken, {wanted:.0f} in all")
-    assert lost > 100 and seen.total() > 50 and "stacks.note" not in seen.metadata, (name, lost, seen.total(), seen.metadata)
+    assert lost > 100 and seen.total() > 20 and "stacks.note" not in seen.metadata, (name, lost, seen.total(), seen.metadata)
     # In rounds a thread has no event before its turn, and periods differ by an eighth.
     least, most = (0.3, 1.15) if more else (0.95, 1.05)
     assert least * wanted <= lost + seen.total() <= most * wanted, (name, lost, seen.total(), wanted)

@@ -31,12 +31,26 @@ def read(path):
     return document, [e for e in (document if isinstance(document, list) else document["traceEvents"]) if e]  # JAX ends the list with {}
 
 
+def pairs(events):
+    """Of asynchronous spans, which clang writes from version 19 on: an end is of the last one that began."""
+    open_ones, ended = collections.defaultdict(list), []
+    for e in (e for e in events if e["ph"] in "be"):
+        of = open_ones[e["cat"], e["id"], e["name"]]
+        if e["ph"] == "b":
+            of.append(e)
+        else:
+            begun = of.pop()
+            ended.append({**begun, "dur": e["ts"] - begun["ts"]})
+    return ended
+
+
 def holds(path, base_of=None):
     """base_of: UTC of the file's 0 in ns, from the document; None: the file says nothing."""
     document, events = read(path)
     said = imported(str(path))
-    complete = [e for e in events if e["ph"] == "X"]
-    assert not {e["ph"] for e in events} - set("XMiCsf"), {e["ph"] for e in events}
+    by_thread, alone = [e for e in events if e["ph"] == "X"], pairs(events)
+    complete = by_thread + alone
+    assert not {e["ph"] for e in events} - set("XMiCsfbe"), {e["ph"] for e in events}
     found = [(track, re.sub(r"^'(?=[=+@-])", "", name), *rest) for track, name, *rest in spans()]  # CSV guards what a spreadsheet would run
     if base_of:
         zero = base_of(document)
@@ -46,8 +60,8 @@ def holds(path, base_of=None):
     wanted = collections.Counter((e["name"], zero + to_ns(e["ts"]), to_ns(e["dur"])) for e in complete)
     have = collections.Counter((name, begin, end - begin) for _, name, begin, end, _ in found)
     assert have == wanted, (path, list((have - wanted).items())[:3], list((wanted - have).items())[:3])
-    threads = {(str(e["pid"]), str(e["tid"])) for e in complete}
-    assert len({s[0] for s in found}) == len(threads), (path, {s[0] for s in found}, threads)
+    threads = {(str(e["pid"]), str(e["tid"])) for e in by_thread}
+    assert len({s[0] for s in found}) == len(threads) + len({(e["cat"], e["id"]) for e in alone}), (path, {s[0] for s in found}, threads)
     names = {(str(e["pid"]), str(e["tid"])): e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
     for thread, name in names.items():
         assert thread not in threads or any(s[0].startswith(f"{name} {thread[1]}") for s in found), (thread, name)

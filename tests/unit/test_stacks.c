@@ -410,6 +410,9 @@ static void test_names_are_short(void **state)
 	assert_string_equal(symbol_short("abcdef", tiny, sizeof tiny), "abc");
 	assert_string_equal(symbol_short("a\xc3\xa4\xc3\xa4", tiny, sizeof tiny), "a\xc3\xa4");
 	assert_string_equal(symbol_short("ab\xc3\xa4", tiny, sizeof tiny), "ab");
+	assert_true(symbol_is_of_library("void std::vector<int>::push_back(int&&)"));
+	assert_true(symbol_is_of_library("core::ptr::write"));
+	assert_false(symbol_is_of_library("stdlike::f(std::vector<int>)"));
 	assert_string_equal(symbol_base("/lib/libz.so.1"), "libz.so.1");
 	assert_string_equal(symbol_base("[vdso]"), "[vdso]");
 }

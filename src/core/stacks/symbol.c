@@ -240,6 +240,18 @@ bool symbol_is_beginning(const char *name)
 	return !strncmp(name, "__libc_start", strlen("__libc_start"));
 }
 
+bool symbol_is_of_library(const char *name)
+{
+	static const char *const spaces[] = { "std::", "core::", "alloc::", "__gnu_cxx::" };
+	char text[16]; /* the beginning is enough */
+
+	symbol_short(name, text, sizeof text);
+	for (size_t i = 0; i < sizeof spaces / sizeof spaces[0]; i++)
+		if (!strncmp(text, spaces[i], strlen(spaces[i])))
+			return true;
+	return false;
+}
+
 bool symbol_is_of_python(const char *file)
 {
 	return strstr(file, "/lib/python") || strstr(file, "/site-packages/") ||

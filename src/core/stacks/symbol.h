@@ -22,6 +22,9 @@ const char *symbol_base(const char *path);
 /* Does every program or thread begin in it, before its own code: _start, start_thread, ...? */
 bool symbol_is_beginning(const char *name);
 
+/* Is it of the standard library of C++ or Rust, which compilers also put into programs? */
+bool symbol_is_of_library(const char *name);
+
 /* Is it a file of Python's own library, or of one that was installed? */
 bool symbol_is_of_python(const char *file);
 
