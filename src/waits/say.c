@@ -473,7 +473,7 @@ static int by_rank(const void *a, const void *b)
 
 bool say_ranks(struct rollcall *out, const struct waits *w)
 {
-	const struct wait_thread **main = malloc((w->n + 1) * sizeof *main);
+	const struct wait_thread **main = malloc((w->n + 1) * sizeof(void *));
 	bool ok = main != NULL;
 	uint32_t n = 0;
 
@@ -481,7 +481,7 @@ bool say_ranks(struct rollcall *out, const struct waits *w)
 		if (w->thread[i].rank >= 0 && w->thread[i].pid == w->thread[i].tid)
 			main[n++] = &w->thread[i];
 	if (n)
-		qsort(main, n, sizeof *main, by_rank);
+		qsort(main, n, sizeof(void *), by_rank);
 	for (uint32_t i = 0; ok && i < n; i++)
 		if (!i || main[i]->rank != main[i - 1]->rank)
 			ok = add_to_roll(out, who_speaks(w, main[i]));

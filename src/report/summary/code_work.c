@@ -53,7 +53,7 @@ static void say_where(const struct summary *s, char *out, size_t size)
 					       : NULL;
 	double share = top ? code_share(s->code, python, top->self) : 0;
 
-	if (share >= worth && top->file && top->line)
+	if (top && share >= worth && top->file && top->line)
 		snprintf(out, size, ", %.0f %% of it in %.80s (%.40s:%u)", 100 * share, top->name,
 			 symbol_base(top->file), top->line);
 	else if (s->code_top_ratio >= worth)
