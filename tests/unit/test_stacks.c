@@ -24,6 +24,7 @@ static char *directory(int *fd)
 static const char rules[] =
 	"class: mpi\nlabel: MPI\nclaims: all\nsymbols: MPI_*\nmodules: libmpi.so*\n"
 	"class: openmp\nlabel: OpenMP wait\nclaims: system\nmodules: libgomp.so*\n"
+	"class: spins\nlabel: spinning\nclaims: nothing\nsymbols: wait_for_*\n"
 	"class: copies\nlabel: memory copies\nsymbols: memcpy* __memmove_*\n"
 	"class: sorting\nlabel: sorting\nsymbols: qsort\n"
 	"class: rest\nlabel: the rest\nmodules: libc.so*\n";
@@ -230,6 +231,9 @@ static void test_what_a_stack_counts_for(void **state)
 	} cases[] = {
 		{ "main@app > f@app", "own code" },
 		{ "main@app > memcpy@libc.so.6", "memory copies" },
+		{ "main@app > wait_for_data@app", "spinning" },
+		{ "main@app > wait_for_data@app > work@app", "own code" },
+		{ "main@app > MPI_Send@libmpi.so.40 > wait_for_data@app", "MPI" },
 		{ "main@app > MPI_Send@libmpi.so.40 > memcpy@libc.so.6", "MPI" },
 		{ "main@app > MPI_Send@app > pack@app > memcpy@app", "MPI" },
 		{ "clone3@libc.so.6 > start_thread@libc.so.6 > w@libgomp.so.1 > loop._omp_fn.0@app",

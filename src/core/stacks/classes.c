@@ -153,7 +153,9 @@ uint32_t classes_walk(struct class_walk *w, const struct classes *c, const struc
 		w->all = f->match;
 		w->system = 0;
 	}
-	return w->system ? w->system : w->all ? w->all : w->module ? w->module : CLASS_OWN;
+	if (w->system || w->all || w->module)
+		return w->system ? w->system : w->all ? w->all : w->module;
+	return f->match && claims == CLASS_CLAIMS_NOTHING ? f->match : CLASS_OWN;
 }
 
 const char *classes_name(const struct classes *c, uint32_t class)
@@ -230,7 +232,7 @@ static int take_text(char **to, const char *value)
 
 static int take(struct class_row *row, int key, const struct entry *en, struct err *e)
 {
-	static const char *const claims[] = { "module", "system", "all", NULL };
+	static const char *const claims[] = { "module", "system", "all", "nothing", NULL };
 	struct err why = { "" };
 	unsigned choice = 0;
 

@@ -21,8 +21,13 @@ enum { CLASSES_MAX = 64, CLASSES_BYTES_MAX = 1 << 20, CLASS_PATTERNS_MAX = 1024 
 enum { CLASS_UNKNOWN = 0, CLASS_OWN, CLASS_FIRST };
 
 /* What counts for a class besides its functions: what they call in the same program or library; in
- * that and the C library below it; or whatever they call. */
-enum class_claims { CLASS_CLAIMS_MODULE = 0, CLASS_CLAIMS_SYSTEM, CLASS_CLAIMS_ALL };
+ * that and the C library below it; whatever they call; or nothing. */
+enum class_claims {
+	CLASS_CLAIMS_MODULE = 0,
+	CLASS_CLAIMS_SYSTEM,
+	CLASS_CLAIMS_ALL,
+	CLASS_CLAIMS_NOTHING
+};
 
 struct class_pattern {
 	const char *symbol; /* NULL: any */

@@ -485,7 +485,8 @@ static const char opening[] =
 	"- `claims: system`: what they call in the same module or in the C library. Waiting in the OpenMP "
 	"library is OpenMP, but\n  the loop of your program that this library calls is not.\n"
 	"- `claims: module` (the default): what they call in the same module. `qsort` claims the functions "
-	"of the C library that\n  it calls, not your comparison function.\n\n"
+	"of the C library that\n  it calls, not your comparison function.\n"
+	"- `claims: nothing`: only the function itself is of the class.\n\n"
 	"What no class claims is **own code**. A stack that ends in code of which neither function nor "
 	"file is known is\n**unknown**. In a program that is linked statically all functions are in one "
 	"module, so that a function of yours which\n`qsort` calls counts as sorting.\n\n"
@@ -495,7 +496,7 @@ int code_classes_markdown(struct bytes *out, struct err *e)
 {
 	static const char *const claims[] = { "what it calls in the same module",
 					      "what it calls in the same module and the C library",
-					      "whatever it calls" };
+					      "whatever it calls", "nothing of what it calls" };
 	struct classes c = { 0 };
 	int rc = code_classes(&c, NULL, e);
 
