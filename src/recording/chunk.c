@@ -418,8 +418,6 @@ static int footer_get(struct chunk_reader *r)
 		return -ENOMEM;
 	if (!times_get(&in, r))
 		return -EBADMSG;
-	if (r->times_only)
-		return 0;
 	for (uint32_t i = 0; i < r->ncolumns; i++) {
 		struct column *c = &r->column[i];
 

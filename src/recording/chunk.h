@@ -72,7 +72,6 @@ struct chunk_reader {
 	uint32_t node, generation, nrows, ncolumns;
 	int64_t *utc, *mono;
 	struct column *column; /* sorted by series */
-	bool times_only;       /* set by who needs no column: those of a footer are left alone */
 	/* private */
 	struct scan columns; /* the section of the bodies */
 	struct body *bodies; /* as they stand there; behind them room to sort */

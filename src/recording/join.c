@@ -158,9 +158,7 @@ static int recording_read(struct join *j, struct join_file *f)
 	join_stacks_begin(j);
 	j->nbegun = 0;
 	j->found = &found;
-	j->chunk.times_only = true; /* columns are read when values are asked for */
 	rc = file_read(j->dir, f->sonde, f->tail, &v, &found);
-	j->chunk.times_only = false;
 	f->sealed = found.sealed;
 	join_pack_tracks(j, first_pack);
 	if (join_stacks_end(j))
