@@ -348,9 +348,10 @@ static uint32_t frame_id(const struct profile *p, uint32_t i)
 
 static uint32_t node_id(const struct profile *p, uint32_t i)
 {
-	uint32_t as = p->node[i].as ? p->node[i].as : i;
+	uint32_t id = p->node[p->node[i].as ? p->node[i].as : i].id;
 
-	return i ? p->page->node + p->node[as].id - 1 : 0;
+	return id ? p->page->node + id - 1
+		  : 0; /* 0: without room, what it is told as was not made */
 }
 
 /* Of all that is shown of it; 0: more will be known of it, or nothing ever will. */

@@ -226,7 +226,6 @@ static uint32_t own_module(struct modules *m, uintptr_t *base)
 	seen.minor = minor(st.st_dev);
 	seen.inode = st.st_ino;
 	dl_iterate_phdr(take_base, base);
-	modules_init(m);
 	i = modules_find(m, &seen);
 	assert_true(m->row[i].usable);
 	return i;
@@ -247,6 +246,7 @@ static void test_names_at_once_need_no_handle_of_another_thread(void **state)
 	m = calloc(1, sizeof *m);
 	l = calloc(1, sizeof *l);
 	assert_true(m && l);
+	modules_init(m);
 	i = own_module(m, &base);
 	handle = m->row[i].names_elf;
 	assert_non_null(handle);

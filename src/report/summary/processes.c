@@ -326,8 +326,10 @@ const struct summary_command *summary_most_started(const struct summary *s)
 {
 	const struct summary_command *most = NULL;
 
+	/* "?": those of a storm that nobody had time to name. */
 	for (uint32_t i = 0; i < s->ncommands; i++)
-		if (!most || s->commands[i].processes > most->processes)
+		if (strcmp(s->commands[i].name, "?") != 0 &&
+		    (!most || s->commands[i].processes > most->processes))
 			most = &s->commands[i];
 	return most;
 }
