@@ -303,7 +303,7 @@ again_alone() {
 		[[ ! "${names[i]}" =~ ^(cli|fault|cluster|interop|unit|bench|accuracy)/ ]] ||
 			! grep -qs '^failed' "$results/$i" || failed+=("$i")
 	done
-	[ ${#failed[@]} -le 6 ] && [ ${#chosen[@]} -eq 0 ] || return 0
+	[ ${#failed[@]} -le 12 ] && [ ${#chosen[@]} -eq 0 ] || return 0
 	for i in "${failed[@]}"; do
 		echo "again, alone: ${names[i]}"
 		mv "$results/$i" "$scratch/first_$i"

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# quiet
 """A benchmark of two known parts, one slower in its second build, run six times each with --stacks: bench history names that part where the level
 changed, as text and JSON. Recordings that are gone by then make no blame, and no error."""
 # limit: 300

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# quiet
 """A program of four known parts, built twice, one part slower in the second build: recorded three times each, that part is named, and no other
 one; recorded three times more, the first build differs from itself in nothing."""
 # limit: 300

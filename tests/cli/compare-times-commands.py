@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# quiet
 # limit: 240
 """sonde compare -n N -- CMD... runs commands in shuffled rounds and says which is faster, by how much and how certain that is; options that hyperfine has
 mean the same; what fails is said, and what is hostile stays text; files have the form of hyperfine's."""

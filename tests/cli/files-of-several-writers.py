@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# quiet
 """Verdicts of files that several processes use (run --files): blocks that ranks write next to each other's into one file, and one process that writes for
 all while the others wait. Processes that write long pieces into one file, or a file each, or go on meanwhile, are not blamed. An ordinary user records it."""
 # limit: 200

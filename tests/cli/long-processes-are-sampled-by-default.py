@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# quiet
 """Without an option, processes that have used a second of CPU time are sampled: what they used before is given to no code, nor is what shorter ones
 used, which are named; nothing is started for them, and nothing for threads that would pay for it. Where it is not possible nobody is told."""
 # limit: 200
