@@ -2,8 +2,8 @@
 /*
  * chrome_flow.c - the ends of arrows in a trace in Chrome's JSON. An end is bound to the innermost
  * span of its thread that is open at its time ("s", "t", and "f" with "bp": "e"), or to the next
- * one that begins ("f"): Perfetto's trace processor does the same. The first reading collects the
- * ends, a second one finds their spans, and the one that writes spans asks for those of each.
+ * one that begins ("f"), as the format of trace events has it. The first reading collects the ends,
+ * a second one finds their spans, and the one that writes spans asks for those of each.
  */
 #include "import/chrome_trace.h"
 
