@@ -136,23 +136,26 @@ static bool was_forgotten(struct tree *t, const struct process *parent, const st
 	       p->stat.minflt + p->stat.majflt + given_faults(&p->stat);
 }
 
-/* p is gone. Did nobody wait for it, since its parent ignores that? */
+/* p is gone. Did nobody wait for it, since its parent ignores that? One that ignores it at times
+ * only is asked in each sample that finds a child gone; whether it waited for this one is then not
+ * known. */
 static bool unwaited_is(struct tree *t, struct process *p)
 {
 	struct process *parent = table_find(&t->table, p->ppid);
+	bool forgotten;
 	int64_t ns;
 
 	if (!parent || parent->ended || parent->vanished || !t->reading.clocks ||
 	    !process_clock(p->pid, &ns)) /* it is there: somebody may still wait for it */
 		return false;
-	if (!parent->asked)
+	if (!parent->asked || parent->asked_ns < t->now_ns)
 		ask(t, parent);
 	if (!parent->judged && !parent->ignores_children && had_faults(p))
 		judge(t, parent);
-	if (!was_forgotten(t, parent, p))
-		return false;
-	unwaited_say(t);
-	return true;
+	forgotten = was_forgotten(t, parent, p);
+	if (forgotten || (parent->asked && parent->ignores_children))
+		unwaited_say(t);
+	return forgotten;
 }
 
 /* p, which is gone, goes to its parent's account. */
