@@ -427,6 +427,10 @@ static int estimate(struct tree *t, struct process *p)
 	t->walk_budget_ns -= p->walk_cost_ns;
 	if (bad)
 		return bad;
+	/* Who was walked before has its part of what all map, and none of what the estimated divide
+	 * among themselves: it is estimated, too. */
+	if (!t->paging)
+		t->shared_since_ns = clock_mono_ns();
 	t->paging = true;
 	p->paged = true;
 	note_more(t, p);
