@@ -279,10 +279,18 @@ enum {
 	LONGEST_WALK_MS = 250, /* ... and never longer than this: the job waits for them */
 };
 
+/* debt: so that all soon are read that share much */
 static const int64_t budget_max_ns = 20 * NS_PER_MS, kept_for_new_ns = 2 * NS_PER_MS,
-		     sharing_matters = 32 << 20, debt_ns = 10 * NS_PER_MS;
+		     debt_ns = 10 * NS_PER_MS, matters_least = 4 << 20, matters_surely = 32 << 20;
 
-/* so that all soon are read that share much */
+/* So much more that one shares makes what is known of the others old: the job's sum would be up to
+ * a thirty-second above what it has, or 4 MiB. */
+static int64_t sharing_matters(const struct tree *t)
+{
+	int64_t part = t->parts[PART_PSS] / 32;
+
+	return part < matters_least ? matters_least : part < matters_surely ? part : matters_surely;
+}
 
 static int64_t predict_ns(const struct tree *t, const struct process *p)
 {
@@ -326,7 +334,7 @@ static void note_more(struct tree *t, struct process *p)
 	}
 	if (rss < p->noted_rss_bytes)
 		p->noted_rss_bytes = rss;
-	if (rss - p->noted_rss_bytes <= sharing_matters || !sums_may_share(t, p))
+	if (rss - p->noted_rss_bytes <= sharing_matters(t) || !sums_may_share(t, p))
 		return;
 	p->noted_rss_bytes = rss;
 	since_ns = process_stands(&t->reading, p, KEEP_NONE) ? p->read_ns : clock_mono_ns();
@@ -375,8 +383,7 @@ static bool is_for_pages(const struct tree *t, const struct process *p, int64_t 
 	if (p->pages_refused)
 		return false;
 	return p->paged || cost > LONG_WALK_MS * NS_PER_MS ||
-	       ((t->paging || dear) &&
-		p->stat.rss_pages * t->reading.page_bytes > sharing_matters &&
+	       ((t->paging || dear) && p->stat.rss_pages * t->reading.page_bytes > matters_surely &&
 		sums_may_share(t, p));
 }
 
@@ -405,10 +412,11 @@ static void relatives(struct tree *t)
 /* Of pages that are estimated to be shared already, the estimates of all tell who has them. */
 bool walk_is_outdated(const struct tree *t, const struct process *p)
 {
-	if (p->paged && p->uss_bytes <= sharing_matters)
+	if (p->paged && p->uss_bytes <= sharing_matters(t))
 		return false;
 	return p->walk_ns && p->walk_ns < t->shared_since_ns && !p->ended &&
-	       p->stat.rss_pages * t->reading.page_bytes > sharing_matters && sums_may_share(t, p);
+	       p->stat.rss_pages * t->reading.page_bytes > sharing_matters(t) &&
+	       sums_may_share(t, p);
 }
 
 /* 0, or -errno: some pages of it cannot be read. */
@@ -471,13 +479,22 @@ static void walk_all(struct tree *t)
 	}
 }
 
+/* Does the job's sum wait for it to be walked again? */
+static bool is_unsure(const struct tree *t, const struct process *p)
+{
+	int64_t rss = p->stat.rss_pages * t->reading.page_bytes;
+
+	return p->walk_outdated ||
+	       (llabs(rss - p->walk_rss_bytes) > sharing_matters(t) && sums_may_share(t, p));
+}
+
 /* Those that were never walked, or the others: as far as the budget goes, of which a part is kept
- * for the former. Without one of them the job's sum is not known; the others' are estimated
- * meanwhile. */
+ * for the former. Without one of them, or of those that came to share memory, the job's sum is not
+ * known; the others' are estimated meanwhile. */
 static void walk_some(struct tree *t, bool never)
 {
-	int64_t kept_ns = never ? 0 : kept_for_new_ns;
 	uint32_t n = t->table.nlive, from = never ? 0 : t->walk_cursor;
+	bool left = false;
 
 	for (uint32_t i = 0; i < n; i++) {
 		struct process *p = &t->table.row[t->table.live[(from + i) % n]];
@@ -496,10 +513,12 @@ static void walk_some(struct tree *t, bool never)
 			long_walk(t, p, cost);
 			continue;
 		}
-		if (cost > t->walk_budget_ns - kept_ns + (never ? debt_ns : 0)) {
-			if (!never) /* its turn comes first next time */
+		if (cost >
+		    t->walk_budget_ns + (never || is_unsure(t, p) ? debt_ns : -kept_for_new_ns)) {
+			if (!never && !left) /* its turn comes first next time */
 				t->walk_cursor = (from + i) % n;
-			return;
+			left = true;
+			continue;
 		}
 		t->walk_budget_ns -= walk(t, p);
 	}
