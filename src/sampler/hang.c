@@ -58,6 +58,7 @@ static void look(const pid_t *pids, size_t n, const struct inspection *last)
 	while (!rc)
 		rc = look_go_on(&l, NS_PER_S, &e);
 	look_end(&l);
+	inspection_mask(last, &w);
 	if (w.n && n < last->of)
 		say_some(&w, n, last->of, &where, &stacks);
 	else if (w.n)

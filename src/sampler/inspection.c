@@ -4,10 +4,12 @@
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/descriptors.h"
+#include "job/secret/secret.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -15,6 +17,19 @@
 #include <unistd.h>
 
 enum { PATIENCE_S = 20, PIPE = 3 };
+
+/* What no longer fits with its secrets masked is masked whole. */
+void inspection_mask(const struct inspection *l, struct waits *w)
+{
+	for (uint32_t i = 0; i < w->n; i++) {
+		char *object = w->thread[i].object, text[WAIT_OBJECT];
+		struct bytes b = { .data = (uint8_t *)text, .cap = sizeof text, .fixed = true };
+
+		secret_text(l->secrets, &b, object);
+		bytes_u8(&b, 0);
+		snprintf(object, WAIT_OBJECT, "%s", b.failed ? SECRET_MASK : text);
+	}
+}
 
 /* Cut at the end of a line or a word, whose rest would mislead. */
 void inspection_send(struct bytes *b, size_t most, char at)

@@ -9,6 +9,8 @@
 #define SONDE_SAMPLER_INSPECTION_H
 
 #include "base/bytes.h"
+#include "job/secret/secret_list.h"
+#include "waits/wait.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,6 +28,7 @@ struct inspection {
 	uint32_t looks; /* so far, */
 	int64_t cpu_ns; /* and what they used */
 	size_t of;      /* processes, some of which may be looked at; whoever begins one says it */
+	const struct secret_list *secrets; /* of the site and the user; NULL: none */
 	size_t coming_len, len;
 	/* Texts that end in NUL. What comes takes the place of the last when it is whole. */
 	char coming[INSPECTION_BYTES], text[INSPECTION_BYTES];
@@ -34,6 +37,8 @@ struct inspection {
 /* What that process does: it sends its texts, and knows those of the last one. */
 typedef void inspection_look(const pid_t *pids, size_t n, const struct inspection *last);
 
+/* What the threads wait for, without secrets: a path may hold one. */
+void inspection_mask(const struct inspection *l, struct waits *w);
 /* The next text, less than `most` bytes, cut behind the last `at`; frees it. */
 void inspection_send(struct bytes *b, size_t most, char at);
 

@@ -124,6 +124,7 @@ static void look_at_ranks(const pid_t *pids, uint32_t n, const struct root *proc
 	while (!rc)
 		rc = look_go_on(&l, NS_PER_S, &e);
 	look_end(&l);
+	inspection_mask(last, &w);
 	ranks_find(&w, proc);
 	if (say_ranks(&roll, &w) && roll.n)
 		send_roll(&roll, last);

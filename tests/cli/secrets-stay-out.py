@@ -72,6 +72,35 @@ for name, text in made.items():
 if b"acme_" in made["json"] or made["json"].count(b"***") < 8:
     fail("what was masked is not shown as masked")
 
+# Paths of the code that had CPU time, of files and pipes that threads wait for, and the stacks of a job that hangs.
+WAITER = """import os, subprocess, sys, time
+end = time.process_time() + 2.5
+def busy():
+    while time.process_time() < end:
+        sum(range(1000))
+busy()
+kept = [bytearray(1 << 20) for _ in range(64)]
+os.mkfifo("fifo")
+subprocess.run(["timeout", "7", "cat", os.path.abspath("fifo")])
+sys.exit(7)
+"""
+with open("waiter.py", "w") as file:
+    file.write(WAITER)
+done = subprocess.run([SONDE, "run", "--quiet", "--stacks=99", "--waits", "--memory", "-o", "second", "--", sys.executable, os.path.abspath("waiter.py")],
+                      timeout=100)
+if done.returncode != 7:
+    fail(f"the job that waits: exit code {done.returncode}")
+made = made_of("second")
+for name, text in made.items():
+    if HUSH.encode() in text:
+        at = text.index(HUSH.encode())
+        fail(f"a secret is in {name}: {text[max(0, at - 60):at + 40]}")
+shown = json.loads(made["json"])
+if "***" not in shown["nodes"][0]["metadata"].get("job.silent_where", ""):
+    fail(f"a hang's FIFO is not shown as masked: {shown['nodes'][0]['metadata']}")
+if not any("***" in (row.get("file") or "") for row in shown["code"]["python"]["function"]):
+    fail(f"a script's path is not shown as masked: {shown['code']['python']}")
+
 for name, sentence in (("bad", "bad: line 4: it begins with name"), ("none", "cannot open the list of secrets none")):
     said = run(name + "_run", SONDE_SECRETS=name)
     if sentence not in said or "masked whole" not in said or len(said.splitlines()) != 1:

@@ -376,11 +376,12 @@ static int stacks_open(void *state, const struct source_env *env, struct sample 
 		return err_set(e, -EOPNOTSUPP, "the files read are not this kernel's /proc");
 	k->env = env;
 	k->asked_ns = INT64_MIN / 2;
-	k->helper = (struct stacks_helper){ .use = &use,
-					    .rings = &k->rings,
-					    .turns = &k->turns,
-					    .taken = { .next = { 1, 1, 1 },
-						       .no_paths = env->no_paths } };
+	k->helper = (struct stacks_helper){
+		.use = &use,
+		.rings = &k->rings,
+		.turns = &k->turns,
+		.taken = { .next = { 1, 1, 1 }, .no_paths = env->no_paths, .mask = env->mask }
+	};
 	bad = open_all(k, s, e);
 	if (bad)
 		stacks_close(k);

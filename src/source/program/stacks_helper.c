@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -210,8 +211,21 @@ static void note_id(uint32_t *next, uint32_t id, uint32_t n)
 		*next = id + n;
 }
 
-static const char *path_of(const struct stacks_taken *t, const char *path)
+/* Paths, and what was waited for, are the job's own. What no longer fits is left out. */
+static void mask(struct stacks_taken *t, char text[STACKS_TEXT_MAX + 1])
 {
+	struct bytes b = { .data = (uint8_t *)t->masked, .cap = sizeof t->masked, .fixed = true };
+
+	if (!t->mask.text || !*text)
+		return;
+	t->mask.text(t->mask.secrets, &b, text);
+	bytes_u8(&b, 0);
+	snprintf(text, STACKS_TEXT_MAX + 1, "%s", b.failed ? "" : t->masked);
+}
+
+static const char *path_of(struct stacks_taken *t, char path[STACKS_TEXT_MAX + 1])
+{
+	mask(t, path);
 	return t->no_paths ? symbol_base(path) : path;
 }
 
@@ -230,20 +244,6 @@ static enum taken take_module(struct stacks_taken *t, struct rest r, struct samp
 	return TAKEN;
 }
 
-/* The paths and names that were waited for are the job's own. What no longer fits is left out. */
-static char *masked(struct stacks_taken *t, char *text)
-{
-	struct bytes b = { .data = (uint8_t *)t->masked, .cap = sizeof t->masked, .fixed = true };
-
-	if (!t->mask.text)
-		return text;
-	t->mask.text(t->mask.secrets, &b, text);
-	bytes_u8(&b, 0);
-	if (b.failed)
-		t->masked[0] = '\0';
-	return t->masked;
-}
-
 /* Of a function or of what was waited for. A file that is being opened may have a relative path. */
 static const char *without_paths(char *text, bool object)
 {
@@ -259,8 +259,10 @@ static const char *without_paths(char *text, bool object)
 static const char *name_of(struct stacks_taken *t, const struct stacks_frame *f)
 {
 	bool object = f->module && f->module == t->objects;
-	char *text = object ? masked(t, t->text[0]) : t->text[0];
+	char *text = t->text[0];
 
+	if (object)
+		mask(t, text);
 	return t->no_paths ? without_paths(text, object) : text;
 }
 

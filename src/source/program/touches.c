@@ -278,7 +278,8 @@ static int touches_open(void *state, const struct source_env *env, struct sample
 	k->helper = (struct stacks_helper){ .use = &use,
 					    .rings = &k->rings,
 					    .taken = { .next = { first_id, first_id, first_id },
-						       .no_paths = env->no_paths } };
+						       .no_paths = env->no_paths,
+						       .mask = env->mask } };
 	bad = stacks_rings_open_faults(&k->rings, env->memory_hz ? env->memory_hz : FAULTS_HZ, e);
 	k->first_step = k->rings.step;
 	if (!bad)
