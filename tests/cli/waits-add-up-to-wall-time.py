@@ -92,7 +92,7 @@ assert set(pipes) & {"itself", "wait_mix"}, pipes
 
 # ---- tables ----
 text = sonde("show", "--waits", "mix")[0]
-for line in ("Time of ", "on a CPU", "ready, but others had the cores", "waits for data from a pipe", "Waits by function", "wait_on_mutex (wait_mix.c:"):
+for line in ("Time of ", "on a CPU", "ready, but without a core", "waits for data from a pipe", "Waits by function", "wait_on_mutex (wait_mix.c:"):
     assert line in text, (line, text)
 for by in ("object", "function", "class"):
     assert sonde("show", "--waits", "--by", by, "mix")[0].startswith(f"Waits by {by}\n"), by

@@ -40,7 +40,7 @@ def words(text):
 subprocess.run([f"{PROGRAMS}/waited_run", "made"], check=True)
 part, charts, page = section("made")
 legend = [words(item) for item in re.findall(r"<li>.*?</li>", part, re.S)]
-assert legend == ["13 % on a CPU 4.00 s", "3 % ready, but others had the cores 1.00 s", "33 % waits for data from a pipe 10.0 s", "22 % sleeps (timer) 6.50 s",
+assert legend == ["13 % on a CPU 4.00 s", "3 % ready, but without a core 1.00 s", "33 % waits for data from a pipe 10.0 s", "22 % sleeps (timer) 6.50 s",
                   "10 % waits for a mutex 3.00 s", "2 % waits for a child 500 ms", "10 % waits for something else 3.00 s",
                   "7 % waited, before a look found where 2.00 s"], legend
 widths = [float(w) for w in re.findall(r'<rect class="\w+" x="[\d.]+" width="([\d.]+)" height="26"/>', part)]

@@ -80,7 +80,7 @@ ICICLE = r"""(() => {
 })()"""
 
 # Of what a thread did: the chart ends where the nodes' points do.
-WHOLE = {"on a CPU": 4, "ready, but others had the cores": 1, "waits for data from a pipe": 10, "sleeps (timer)": 6.5, "waits for a mutex": 3, "waits for a child": 0.5,
+WHOLE = {"on a CPU": 4, "ready, but without a core": 1, "waits for data from a pipe": 10, "sleeps (timer)": 6.5, "waits for a mutex": 3, "waits for a child": 0.5,
          "waits for something else": 3, "waited, before a look found where": 2}
 
 

@@ -416,8 +416,8 @@ static bool add_waits(struct blame *b, int side, const struct run *r, const stru
 		if (!blame_words[BLAME_TIME].head[level])
 			continue;
 		blame_put(b, (enum blame_level)level, BLAME_ON_CPU, "on a CPU", "", w->time.on_cpu);
-		blame_put(b, (enum blame_level)level, BLAME_READY,
-			  "ready, but others had the cores", "", w->time.ready);
+		blame_put(b, (enum blame_level)level, BLAME_READY, "ready, but without a core", "",
+			  w->time.ready);
 		blame_put(b, (enum blame_level)level, BLAME_UNSEEN, "waited, not known for what",
 			  "", w->time.unseen + w->time.forbidden);
 	}

@@ -231,7 +231,7 @@ void waittime_words(const struct waiting *w, unsigned most, struct bytes *out)
 				     cell_share(cell, share));
 	}
 	if (t->ready > 0.05 * waiting_wall(t))
-		bytes_printf(out, "; ready, but others had the cores %s",
+		bytes_printf(out, "; ready, but without a core %s",
 			     cell_share(cell, waittime_ratio(w, t->ready)));
 	for (uint32_t i = 0; i < functions->n && i < most; i++) {
 		bytes_puts(out, i ? ", " : "; in ");
@@ -255,7 +255,7 @@ uint32_t waittime_parts(const struct waiting *w, struct waittime_part out[WAITIN
 	const struct waiting_rows *kinds = &w->rows[WAITING_BY_CLASS];
 	uint32_t n = add_part(out, WAITING_ON_CPU, "on a CPU", t->on_cpu);
 
-	n += add_part(out + n, WAITING_READY, "ready, but others had the cores", t->ready);
+	n += add_part(out + n, WAITING_READY, "ready, but without a core", t->ready);
 	for (uint32_t i = 0; i < kinds->n; i++)
 		n += add_part(out + n,
 			      (enum waiting_part)(WAITING_FIRST_KIND + (int)kinds->row[i].kind),
@@ -291,6 +291,13 @@ static void say_unwatched(const struct waittime *t, struct bytes *out)
 			     cell_share(cell, part));
 }
 
+static void say_ready(const struct waittime *t, struct bytes *out)
+{
+	if (t->waiting && t->waiting->time.ready > 0.05 * waiting_wall(&t->waiting->time))
+		bytes_puts(out, "Who was ready without a core waited for other threads, or a CPU "
+				"limit had stopped the job: `sonde show` has both apart.");
+}
+
 static void say_idle(const struct waittime *t, struct bytes *out)
 {
 	if (t->waiting)
@@ -301,10 +308,7 @@ static void say_idle(const struct waittime *t, struct bytes *out)
 bool waittime_say(const struct waittime *t, unsigned i, struct bytes *out)
 {
 	static void (*const say[])(const struct waittime *, struct bytes *) = {
-		say_refused,
-		say_fixes,
-		say_unwatched,
-		say_idle,
+		say_refused, say_fixes, say_unwatched, say_ready, say_idle,
 	};
 
 	if (i >= sizeof say / sizeof say[0])

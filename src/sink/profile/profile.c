@@ -64,7 +64,7 @@ const char *profile_name(const struct stacks_function *f)
 {
 	static const char *const states[][2] = {
 		{ WAIT_ON_CPU, "on a CPU" },
-		{ WAIT_WAS_READY, "ready, but others had the cores" },
+		{ WAIT_WAS_READY, "ready, but without a core" },
 		{ WAIT_UNSEEN, "waited, before a look found where" },
 		{ WAIT_REFUSED, "waited, and no look is permitted" },
 	};
