@@ -69,6 +69,15 @@ static void take_died(struct story *y, const struct run *r, uint32_t i, double e
 	snprintf(y->died_process, sizeof y->died_process, "%s", in->name ? in->name : "");
 }
 
+/* Of these commands 1 is an answer. */
+static bool is_answer(const struct run_instance *in, double code)
+{
+	char word[24];
+
+	snprintf(word, sizeof word, " %s ", in->name ? in->name : "");
+	return code == 1 && strstr(" grep egrep diff cmp test readlink which expr pgrep ", word);
+}
+
 /* It failed as the job did, a moment before it; or a moment before the job fell silent. */
 static bool may_be_why(const struct summary *s, double code, double end_s)
 {
@@ -87,16 +96,16 @@ static void find_first(struct summary *s, const struct run *r)
 
 	for (uint32_t i = 1; i < r->ninstances; i++) {
 		const struct run_instance *in = &r->instances[i];
-		double signal, code, end_s;
+		double code, end_s;
 		bool crash;
 
 		if (!is_process(in) || in->end_ns == INT64_MAX || !in->parent)
 			continue;
-		signal = label_number(r, i, "signal");
 		code = label_number(r, i, "exit_code");
 		end_s = run_seconds(r, in->node, in->end_ns);
-		crash = ending_is_crash(signal);
-		if (!crash && (crashed || !(code > 0) || !may_be_why(s, code, end_s)))
+		crash = ending_is_crash(label_number(r, i, "signal"));
+		if (!crash &&
+		    (crashed || !(code > 0) || is_answer(in, code) || !may_be_why(s, code, end_s)))
 			continue;
 		if (crash == crashed && !isnan(y->died_s) && end_s >= y->died_s)
 			continue;
