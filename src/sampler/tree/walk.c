@@ -515,7 +515,9 @@ static void walk_some(struct tree *t, bool never)
 		}
 		if (cost >
 		    t->walk_budget_ns + (never || is_unsure(t, p) ? debt_ns : -kept_for_new_ns)) {
-			if (!never && !left) /* its turn comes first next time */
+			if (never)
+				return;
+			if (!left) /* its turn comes first next time */
 				t->walk_cursor = (from + i) % n;
 			left = true;
 			continue;
