@@ -64,10 +64,12 @@ static struct scene *scene_make(void)
 	return x;
 }
 
+enum { TOLD_NS = 1 << 20, SEEN_NS = 9 * TOLD_NS };
+
 /* Two levels of JIT code, as many stacks as are wanted, each different. */
 static void add(struct scene *x, uint32_t i, uint32_t flags)
 {
-	const struct sampled s = { 77, 78, 1000 + i, 10 };
+	const struct sampled s = { 77, 78, SEEN_NS + 1000 + i, 10 };
 	struct stack stack = { .n = 2, .flags = flags };
 
 	stack.place[0] = (struct place){ .module = MODULE_JIT, .address = (uint64_t)i << 12 };
@@ -101,6 +103,9 @@ static void note(struct scene *x, const struct event *e)
 			x->weight_of_other += e->items[i].weight;
 		assert_string_equal(e->name, "app");
 		assert_int_equal(e->value, 10);
+		/* to a millisecond */
+		assert_int_equal(e->t0 % TOLD_NS, 0);
+		assert_int_equal(e->t1, e->t0);
 	}
 }
 
