@@ -21,7 +21,7 @@ import interpreters
 LONG = os.environ.get("LONG") or os.environ.get("ACCURACY")
 SECONDS = 15 if LONG else 6
 CPU_SECONDS = 12 if LONG else 4
-HZ, LOOKS = 20, 1000
+HZ, LOOKS = 20, 400
 PY_SPY = os.environ.get("PY_SPY") or shutil.which("py-spy")
 WAITS = """import asyncio, multiprocessing, os, queue, random, sys, threading, time
 from concurrent.futures import ThreadPoolExecutor
