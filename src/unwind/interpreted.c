@@ -27,6 +27,7 @@ struct used {
 	int64_t cpu_ns, at_ns;
 	int64_t blocks; /* how often it blocked until it was looked at last */
 	int clock;      /* -1: there is none */
+	int status;     /* its file in /proc; -1: not opened yet */
 };
 
 struct interpreted {
@@ -70,6 +71,14 @@ static int64_t clock_read(int fd)
 	return read(fd, &count, sizeof count) == (ssize_t)sizeof count ? (int64_t)count : 0;
 }
 
+static void used_close(const struct used *u)
+{
+	if (u->clock >= 0)
+		close(u->clock);
+	if (u->status >= 0)
+		close(u->status);
+}
+
 static struct used *used_of(struct interpreted *i, const struct sampled *s)
 {
 	for (uint32_t k = 0; k < i->nused; k++)
@@ -77,8 +86,9 @@ static struct used *used_of(struct interpreted *i, const struct sampled *s)
 			return &i->used[k];
 	if (i->nused == USED_MAX)
 		return NULL;
-	i->used[i->nused] =
-		(struct used){ .pid = s->pid, .tid = s->tid, .clock = clock_open(s->tid) };
+	i->used[i->nused] = (struct used){
+		.pid = s->pid, .tid = s->tid, .clock = clock_open(s->tid), .status = -1
+	};
 	return &i->used[i->nused++];
 }
 
@@ -125,21 +135,20 @@ static uint32_t node_of(struct interpreted *i, struct python *p, pid_t tid)
 	return profile_node(i->profile, s);
 }
 
-/* Has it been ready to run, with a CPU or without, ever since it was looked at last? */
+/* Has it been ready to run, with a CPU or without, ever since it was looked at last? Its file stays
+ * open: to find it costs as much as to read it. */
 static bool is_ready(struct used *u)
 {
 	char path[64], text[4096];
 	struct thread_status now;
 	int64_t before = u->blocks;
-	ssize_t n = -1;
-	int fd;
+	ssize_t n;
 
-	snprintf(path, sizeof path, "/proc/%d/task/%d/status", (int)u->pid, (int)u->tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	n = read(fd, text, sizeof text - 1);
-	close(fd);
+	if (u->status < 0) {
+		snprintf(path, sizeof path, "/proc/%d/task/%d/status", (int)u->pid, (int)u->tid);
+		u->status = open(path, O_RDONLY | O_CLOEXEC);
+	}
+	n = u->status < 0 ? -1 : pread(u->status, text, sizeof text - 1, 0);
 	text[n > 0 ? n : 0] = '\0';
 	if (thread_status_parse(text, &now))
 		return false;
@@ -185,8 +194,8 @@ void interpreted_look(struct interpreted *i)
 			look_at(i, u, age_ns < FRESH_MS * NS_PER_MS);
 		if (age_ns < GONE_MS * NS_PER_MS)
 			i->used[kept++] = *u;
-		else if (u->clock >= 0)
-			close(u->clock);
+		else
+			used_close(u);
 	}
 	i->nused = kept;
 }

@@ -47,8 +47,7 @@ enum {
 	STILL_MAX = 8,
 	MAP_HEADER = 64, /* bytes of an MMAP2 record before its path */
 	MEMORY_MAX = 1 << 30,
-	FILES_MAX = 8 << 20, /* bytes of files, its own code included, before pages are let go */
-	TRIM_STEP = 4 << 20, /* and by how much memory grows before free memory is */
+	TRIM_STEP = 4 << 20, /* by how much memory grows before free memory is given back */
 	LEARN_AGAIN_S = 1,   /* what a process has where, if a stack leads elsewhere, */
 	LEARN_ALWAYS_S = 10, /* and if no record tells of it */
 };
@@ -302,23 +301,14 @@ static bool map_rings(struct unwinder *u)
 static void weigh(struct unwinder *u)
 {
 	struct stacks_page *p = u->page;
-	char text[128];
-	const char *at = text;
-	int64_t page = sysconf(_SC_PAGESIZE), size, resident, files;
-	ssize_t n;
-	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	int64_t resident, files;
 
 	atomic_store(&p->cpu_ns, clock_cpu_ns());
-	if (fd < 0)
+	if (!modules_resident(&resident, &files))
 		return;
-	n = read(fd, text, sizeof text - 1);
-	close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	if (!number_i64(&at, &size) || !number_i64(&at, &resident) || !number_i64(&at, &files))
-		return;
-	atomic_store(&p->resident_bytes, resident * page);
-	if (files * page > FILES_MAX || resident * page > u->trimmed_bytes + TRIM_STEP) {
-		u->trimmed_bytes = resident * page;
+	atomic_store(&p->resident_bytes, resident);
+	if (files > MODULES_RESIDENT_MAX || resident > u->trimmed_bytes + TRIM_STEP) {
+		u->trimmed_bytes = resident;
 		modules_let_go(&u->modules);
 		names_let_go(u->names);
 	}

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/text/number.h"
 #include "core/stacks/waitkind.h"
 #include "unwind/work.h"
 
@@ -350,6 +351,26 @@ void modules_let_go(const struct modules *m)
 		if (x->usable && !x->of_heap)
 			mapped_let_go(x->elf);
 	}
+}
+
+bool modules_resident(int64_t *all_bytes, int64_t *files_bytes)
+{
+	char text[128];
+	const char *at = text;
+	int64_t page = sysconf(_SC_PAGESIZE), size, all, files;
+	ssize_t n;
+	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return false;
+	n = read(fd, text, sizeof text - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	if (!number_i64(&at, &size) || !number_i64(&at, &all) || !number_i64(&at, &files))
+		return false;
+	*all_bytes = all * page;
+	*files_bytes = files * page;
+	return true;
 }
 
 bool module_address(const struct module *m, uint64_t offset, uint64_t *address)

@@ -75,6 +75,9 @@ bool module_seen_parse(struct module_seen *seen, char rights[5], const char *lin
 void modules_let_go(const struct modules *m);
 /* The same of a file that libelf has opened by a descriptor. */
 void mapped_let_go(Elf *elf);
+/* Memory that this process has, and how much of it is pages of files. False: it is not told. */
+bool modules_resident(int64_t *all_bytes, int64_t *files_bytes);
+enum { MODULES_RESIDENT_MAX = 8 << 20 }; /* of files, code included, before pages are let go */
 /* The address in the file's own terms of what is at this offset of it. False: in no segment. */
 bool module_address(const struct module *m, uint64_t offset, uint64_t *address);
 

@@ -35,6 +35,7 @@ static char *__cxa_demangle(const char *name, char *out, size_t *size, int *stat
 enum {
 	QUESTIONS_MAX = 2 * FRAMES_MAX, /* each frame twice */
 	EARNED_SHARE = 500,             /* of the job's CPU time is for lines that cost much */
+	WEIGHED_EACH = 8,               /* answers: how much memory are the files by now? */
 };
 
 struct question {
@@ -209,12 +210,27 @@ static void open_lines(struct names *n)
 	n->dearer_ns = next_cost_ns(n);
 }
 
-/* With the lock. */
-static void let_go(struct names *n)
+static void let_go_of_files(const struct names *n)
 {
 	for (uint32_t i = 0; i < MODULES_MAX; i++)
 		if (n->symbols[i])
 			symbols_let_go(n->symbols[i]);
+}
+
+/* A program's first samples have names by the hundred, from all over its debug information. */
+static void weigh(struct names *n)
+{
+	int64_t all, files;
+
+	if (n->answered % WEIGHED_EACH == 0 && modules_resident(&all, &files) &&
+	    files > MODULES_RESIDENT_MAX)
+		let_go_of_files(n);
+}
+
+/* With the lock. */
+static void let_go(struct names *n)
+{
+	let_go_of_files(n);
 	n->let_go = false;
 	malloc_trim(0); /* what reading lines has left */
 }
@@ -242,6 +258,7 @@ static void *answer_all(void *context)
 		q = n->question[n->answered];
 		pthread_mutex_unlock(&n->lock);
 		x = look_up(n, &q);
+		weigh(n);
 		pthread_mutex_lock(&n->lock);
 		n->answered++;
 		if (n->answered == n->nquestions)

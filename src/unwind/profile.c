@@ -87,15 +87,6 @@ static uint32_t hash_of(uint64_t a, uint64_t b)
 
 /* ---- frames and nodes ---- */
 
-static uint64_t text_hash(const char *text)
-{
-	uint64_t h = 14695981039346656037U;
-
-	for (; text && *text; text++)
-		h = (h ^ (uint8_t)*text) * 1099511628211U;
-	return text ? h : 0;
-}
-
 static bool is_frame(const struct frame *f, const struct frame *like)
 {
 	return f->module == like->module && f->address == like->address &&
@@ -109,7 +100,7 @@ static bool is_frame(const struct frame *f, const struct frame *like)
 static uint32_t frame_get(struct profile *p, const struct frame *like)
 {
 	uint32_t at =
-		hash_of(like->address + text_hash(like->function),
+		hash_of(like->address + hash_text(0, like->function),
 			(uint64_t)like->module << 24 | (uint64_t)like->depth << 8 | like->flags);
 	struct frame *f;
 
@@ -524,6 +515,13 @@ static int by_group(const void *a, const void *b, void *arg)
 	return x->node < y->node ? -1 : x->node > y->node;
 }
 
+/* CPU time is told to a millisecond (2^20 ns): no more is known of it, and the rest takes four
+ * bytes a time in the recording. Of other kinds times are compared. */
+static int64_t told_ns(const struct group *g, int64_t at_ns)
+{
+	return g->kind == SAMPLE_CPU || g->kind == SAMPLE_PYTHON ? at_ns & -(1 << 20) : at_ns;
+}
+
 /* Those of one group from the first that was not told. */
 static bool tell_group(struct profile *p)
 {
@@ -533,8 +531,8 @@ static bool tell_group(struct profile *p)
 	struct stacks_samples h = { .pid = g->pid,
 				    .kind = (uint32_t)g->kind,
 				    .unit = g->period,
-				    .t0_ns = g->t0_ns,
-				    .t1_ns = g->t1_ns };
+				    .t0_ns = told_ns(g, g->t0_ns),
+				    .t1_ns = told_ns(g, g->t1_ns) };
 
 	memcpy(h.command, g->command, sizeof g->command);
 	while (p->ntold + h.n < p->ncounts && h.n < EVENT_ITEMS_MAX) {

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <gelf.h>
 #include <limits.h>
 #include <link.h>
 #include <stdio.h>
@@ -64,10 +65,12 @@ static struct scene *scene_make(void)
 	return x;
 }
 
+enum { TOLD_NS = 1 << 20, SEEN_NS = 9 * TOLD_NS };
+
 /* Two levels of JIT code, as many stacks as are wanted, each different. */
 static void add(struct scene *x, uint32_t i, uint32_t flags)
 {
-	const struct sampled s = { 77, 78, 1000 + i, 10 };
+	const struct sampled s = { 77, 78, SEEN_NS + 1000 + i, 10 };
 	struct stack stack = { .n = 2, .flags = flags };
 
 	stack.place[0] = (struct place){ .module = MODULE_JIT, .address = (uint64_t)i << 12 };
@@ -101,6 +104,9 @@ static void note(struct scene *x, const struct event *e)
 			x->weight_of_other += e->items[i].weight;
 		assert_string_equal(e->name, "app");
 		assert_int_equal(e->value, 10);
+		/* to a millisecond */
+		assert_int_equal(e->t0 % TOLD_NS, 0);
+		assert_int_equal(e->t1, e->t0);
 	}
 }
 
@@ -211,24 +217,67 @@ static int take_base(struct dl_phdr_info *info, size_t size, void *base)
 	return 1; /* the program comes first */
 }
 
-/* This program as a module; *base: where it is. */
-static uint32_t own_module(struct modules *m, uintptr_t *base)
+/* 0: there is no such file. */
+static uint32_t module_of(struct modules *m, const char *path)
 {
-	char path[PATH_MAX] = "";
 	struct module_seen seen = { .pid = getpid(), .path = path };
 	struct stat st;
 	uint32_t i;
 
-	*base = 0;
-	assert_true(readlink("/proc/self/exe", path, sizeof path - 1) > 0);
-	assert_int_equal(stat(path, &st), 0);
+	if (stat(path, &st))
+		return 0;
 	seen.major = major(st.st_dev);
 	seen.minor = minor(st.st_dev);
 	seen.inode = st.st_ino;
-	dl_iterate_phdr(take_base, base);
 	i = modules_find(m, &seen);
 	assert_true(m->row[i].usable);
 	return i;
+}
+
+static char own_path[PATH_MAX];
+
+/* This program as a module; *base: where it is. */
+static uint32_t own_module(struct modules *m, uintptr_t *base)
+{
+	*base = 0;
+	assert_true(readlink("/proc/self/exe", own_path, sizeof own_path - 1) > 0);
+	dl_iterate_phdr(take_base, base);
+	return module_of(m, own_path);
+}
+
+/* Names from all over a program with 10 MB of debug information. */
+static void test_files_are_given_back_while_names_are_found(void **state)
+{
+	enum { NAMES = 600, STEP = 4096, MORE = 2 << 20, PATIENCE_S = 60 };
+	struct modules *m = calloc(1, sizeof *m);
+	int64_t all, before, files;
+	char path[sizeof own_path + 16];
+	struct names *names;
+	struct named *x;
+	GElf_Ehdr head;
+	uintptr_t base;
+	uint32_t i;
+
+	(void)state;
+	assert_non_null(m);
+	modules_init(m);
+	own_module(m, &base);
+	*strrchr(own_path, '/') = '\0';
+	snprintf(path, sizeof path, "%s/../sonde", own_path);
+	i = module_of(m, path);
+	if (!i)
+		skip();
+	names = names_make(m);
+	assert_true(names && gelf_getehdr(m->row[i].elf, &head));
+	assert_true(modules_resident(&all, &before));
+	for (uint32_t k = 0; k < NAMES; k++)
+		names_ask(names, k + 1, i, head.e_entry + (uint64_t)k * STEP);
+	names_wait(names, PATIENCE_S * INT64_C(1000000000));
+	assert_true(modules_resident(&all, &files));
+	while ((x = names_take(names)))
+		named_free(x);
+	assert_in_range(files, 1,
+			(before > MODULES_RESIDENT_MAX ? before : MODULES_RESIDENT_MAX) + MORE);
 }
 
 /* The thread of names.h reads the other handle at the same time. */
@@ -388,6 +437,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_rows_of_processes_are_given_again),
 	cmocka_unit_test(test_ended_processes_make_room),
 	cmocka_unit_test(test_threads_are_listed_until_enough),
+	cmocka_unit_test(test_files_are_given_back_while_names_are_found),
 	cmocka_unit_test(test_instructions_of_one_line_are_one_frame),
 	cmocka_unit_test(test_names_at_once_need_no_handle_of_another_thread),
 };
