@@ -32,6 +32,7 @@ ASSET(uplot_licence);
 ASSET(rules);   /* all of rules/, one behind the other */
 ASSET(phases);  /* all of phases/, likewise */
 ASSET(classes); /* all of classes/, likewise */
+ASSET(pipelines); /* all of pipelines/, likewise */
 
 #undef ASSET
 
