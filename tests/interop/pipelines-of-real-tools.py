@@ -74,7 +74,7 @@ rule made:
     # Without Snakemake's records the tasks of shells have the names of their programs.
     shutil.rmtree(".snakemake/metadata")
     text = subprocess.run([SONDE, "show", "--pipelines", "snake"], capture_output=True, text=True, check=True).stdout
-    assert "own records of the name are not there" in text and "  python3\n" in text and "  made\n" in text, text
+    assert "own records of the name are not there" in text and "  python3\n" in text and "  plot\n" in text, text
 
 
 def cwl():

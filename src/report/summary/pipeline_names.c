@@ -128,18 +128,21 @@ void pipeline_names_close(struct pipeline_names *names)
 	free(names);
 }
 
+static bool is_hidden(const char *command_line)
+{
+	return !command_line || strstr(command_line, "***");
+}
+
 /* The command line is of the record's command: of the shell that runs it, or of what this became.
- * Masked ones may be. */
+ */
 static bool is_of(const struct record *x, const char *command_line)
 {
 	static const char strict[] = "set-euopipefail;";
 	char text[LINE_BYTES], *at = text;
 	size_t n = 0, len;
 
-	if (!command_line || strstr(command_line, "***"))
-		return true;
 	if (!x->command)
-		return !strstr(command_line, "set -euo pipefail");
+		return strstr(command_line, "/.snakemake/scripts/") != NULL;
 	len = squeeze(text, sizeof text, command_line);
 	if (len > 3 && !strcmp(text + len - 3, "..."))
 		text[len -= 3] = '\0';
@@ -164,6 +167,25 @@ static bool is_of(const struct record *x, const char *command_line)
 	return false;
 }
 
+/* A rule with "run:" has a Snakemake of its own, whose command line may be cut before the rule's
+ * name; what it made is written down shortly before its end. */
+static const struct record *find_run(const struct pipeline_names *names, double start_s,
+				     double end_s)
+{
+	const double late_s = 2;
+	const struct record *found = NULL;
+
+	for (uint32_t i = 0; i < names->n; i++) {
+		const struct record *x = &names->record[i];
+		double off = fabs(x->end_s - end_s);
+
+		if (!x->command && x->end_s > start_s && off < late_s &&
+		    (!found || off < fabs(found->end_s - end_s)))
+			found = x;
+	}
+	return found;
+}
+
 bool pipeline_names_snakemake(struct pipeline_names *names, double start_s, double end_s,
 			      const char *command_line, char *rule)
 {
@@ -179,15 +201,21 @@ bool pipeline_names_snakemake(struct pipeline_names *names, double start_s, doub
 		else
 			high = middle;
 	}
-	for (uint32_t i = low; i && !found; i--) {
+	for (uint32_t i = low; i; i--) {
 		const struct record *x = &names->record[i - 1];
 
-		if (x->start_s < start_s - late_s)
+		if (x->start_s < start_s - late_s || (found && !is_hidden(command_line)))
 			break;
-		if (x->end_s + early_s >= start_s && !(end_s > x->end_s + late_s) &&
-		    is_of(x, command_line))
-			found = x;
+		if (x->end_s + early_s < start_s || end_s > x->end_s + late_s ||
+		    (!is_hidden(command_line) && !is_of(x, command_line)))
+			continue;
+		/* Of a task whose command line is not known only one rule may have run then. */
+		if (found && strcmp(found->rule, x->rule) != 0)
+			return false;
+		found = x;
 	}
+	if (!found && command_line && strstr(command_line, " -m snakemake "))
+		found = find_run(names, start_s, end_s);
 	if (found)
 		snprintf(rule, PIPELINE_RULE_MAX, "%s", found->rule);
 	return found != NULL;
