@@ -247,6 +247,12 @@ void pipelines_text(struct bytes *b, const struct pipelines *p, const struct sum
 		bytes_puts(b, i ? "\n" : "");
 		pipeline_text(b, p, &p->of[i], s, all);
 	}
+	if (p->n && s->nprocesses < 0.9 * s->processes_started)
+		bytes_printf(
+			b,
+			"%.0f %% of the processes are known by themselves: tasks among the others, "
+			"which are short and many, are in no table.\n",
+			100 * s->nprocesses / s->processes_started);
 }
 
 /* ---- as Markdown ---- */
@@ -346,6 +352,8 @@ void pipelines_json(struct bytes *b, const struct pipelines *p, const struct sum
 	json_object(&j);
 	json_put_text(&j, "schema", "sonde/pipelines/1");
 	json_put_text(&j, "recording", s->path);
+	json_put_real(&j, "processes_known_ratio",
+		      s->processes_started > 0 ? s->nprocesses / s->processes_started : NAN);
 	json_put_int(&j, "processes_without_parent", p->strays);
 	json_put_real(&j, "processes_without_parent_cpu_seconds", p->strays_cpu_s);
 	json_key(&j, "pipelines");
