@@ -122,6 +122,7 @@ PAGE    := $(wildcard src/report/page/web/*)
 RULES   := $(wildcard rules/*.rules)
 PHASES  := $(wildcard phases/*.phases)
 CLASSES := $(wildcard classes/*.classes)
+PIPELINES := $(wildcard pipelines/*.pipelines)
 UPLOT   := src/report/page/web/node_modules/uplot/dist
 EVENTS  := $(wildcard events/*.events)
 MAPS    := $(wildcard maps/*.map)
@@ -137,7 +138,7 @@ $(UPLOT)/uPlot.iife.min.js: src/report/page/web/package-lock.json src/report/pag
 
 # Every page has them: lines of comments and indentation stay behind.
 WITHOUT_COMMENTS := -e 's/^[[:space:]]*//' -e '/^\/\//d' -e '/^\/\*.*\*\/$$/d' -e '/^\/\*/,/\*\//d' -e '/^$$/d'
-$(BUILD)/gen/assets.o: src/report/assets.S $(PAGE) $(RULES) $(PHASES) $(CLASSES) $(if $(PLAIN),,$(UPLOT)/uPlot.iife.min.js) | $(BUILD)/gen
+$(BUILD)/gen/assets.o: src/report/assets.S $(PAGE) $(RULES) $(PHASES) $(CLASSES) $(PIPELINES) $(if $(PLAIN),,$(UPLOT)/uPlot.iife.min.js) | $(BUILD)/gen
 	$(if $(PLAIN),@echo 'make: npm is missing: the charts of the report page are plain images' >&2)
 	@for file in $(UPLOTFILES); do cat $(if $(PLAIN),/dev/null,$(UPLOT)/../$${file#*:}) >$(BUILD)/gen/uplot.$${file%%:*}; done
 	$(if $(PLAIN),@echo ';' >$(BUILD)/gen/uplot.js)
@@ -146,6 +147,7 @@ $(BUILD)/gen/assets.o: src/report/assets.S $(PAGE) $(RULES) $(PHASES) $(CLASSES)
 	cat $(RULES) > $(BUILD)/gen/rules.txt
 	cat $(PHASES) > $(BUILD)/gen/phases.txt
 	cat $(CLASSES) > $(BUILD)/gen/classes.txt
+	cat $(PIPELINES) > $(BUILD)/gen/pipelines.txt
 	$(CC) -c -I. -I$(BUILD)/gen -o $@ $<
 
 $(BUILD)/gen/events.o: src/source/events.S $(EVENTS) | $(BUILD)/gen
@@ -193,7 +195,7 @@ PIE ?= $(if $(SANITIZE)$(RELEASE),,-no-pie)
 $(BUILD)/sonde: $(BUILD)/obj/main.o $(BUILD)/libsonde-all.a | $(HELPERPROG) $(HELPERDIR)/version
 	$(call SAY,LD)
 	$(Q)$(CC) $(LDFLAGS) $(if $(RELEASE),-static) $(PIE) -o $@.unchecked $^ $(LDLIBS)
-	$(Q)$(RUN) $@.unchecked docs check $(RULES) $(PHASES) $(CLASSES) $(EVENTS) $(MAPS) $(MODELS)
+	$(Q)$(RUN) $@.unchecked docs check $(RULES) $(PHASES) $(CLASSES) $(PIPELINES) $(EVENTS) $(MAPS) $(MODELS)
 	$(Q)mv $@.unchecked $@
 
 # What a helper is linked with, and how its sources are compiled.
@@ -362,7 +364,7 @@ $(BUILD)/examples/%: examples/%.c $(BUILD)/libsonde.a $(wildcard include/*.h)
 FILL = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|'
 install: all
 	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(libdir)/pkgconfig $(DESTDIR)$(libexecdir) $(DESTDIR)$(includedir) \
-		$(DESTDIR)$(datadir)/man/man1 $(DESTDIR)$(datadir)/man/man3 $(DESTDIR)$(datadir)/sonde/rules $(DESTDIR)$(datadir)/sonde/phases $(DESTDIR)$(datadir)/sonde/classes \
+		$(DESTDIR)$(datadir)/man/man1 $(DESTDIR)$(datadir)/man/man3 $(DESTDIR)$(datadir)/sonde/rules $(DESTDIR)$(datadir)/sonde/phases $(DESTDIR)$(datadir)/sonde/classes $(DESTDIR)$(datadir)/sonde/pipelines \
 		$(DESTDIR)$(datadir)/sonde/events $(DESTDIR)$(datadir)/sonde/maps $(DESTDIR)$(datadir)/sonde/models \
 		$(DESTDIR)$(datadir)/sonde/modulefiles/lua/sonde $(DESTDIR)$(datadir)/sonde/modulefiles/tcl/sonde \
 		$(DESTDIR)$(datadir)/sonde/slurm $(DESTDIR)$(datadir)/bash-completion/completions \
@@ -384,6 +386,7 @@ install: all
 	install -m 644 rules/*.rules $(DESTDIR)$(datadir)/sonde/rules/
 	install -m 644 phases/*.phases $(DESTDIR)$(datadir)/sonde/phases/
 	install -m 644 classes/*.classes $(DESTDIR)$(datadir)/sonde/classes/
+	install -m 644 pipelines/*.pipelines $(DESTDIR)$(datadir)/sonde/pipelines/
 	install -m 644 events/*.events $(DESTDIR)$(datadir)/sonde/events/
 	install -m 644 maps/*.map $(DESTDIR)$(datadir)/sonde/maps/
 	install -m 644 models/*.model $(DESTDIR)$(datadir)/sonde/models/

@@ -8,10 +8,12 @@
 #include "console/print.h"
 #include "console/say.h"
 #include "core/phase/phase_rule.h"
+#include "core/pipeline.h"
 #include "core/stacks/classes.h"
 #include "core/table/map.h"
 #include "report/judging/rules.h"
 #include "report/summary/code.h"
+#include "report/summary/pipeline.h"
 #include "source/catalogue.h"
 #include "source/perf/perf_table.h"
 
@@ -29,6 +31,7 @@ struct checked {
 	struct phase_rules phases;
 	struct models models;
 	struct classes classes;
+	struct pipeline_tools pipelines;
 };
 
 static int check_rules(struct checked *c, const char *path, const char *text, size_t len,
@@ -84,13 +87,21 @@ static int check_classes(struct checked *c, const char *path, const char *text, 
 	return classes_add(&c->classes, path, text, len, e);
 }
 
+static int check_pipelines(struct checked *c, const char *path, const char *text, size_t len,
+			   struct err *e)
+{
+	return pipeline_tools_add(&c->pipelines, path, text, len, e);
+}
+
 static const struct data_kind {
 	const char *ending;
 	int (*check)(struct checked *c, const char *path, const char *text, size_t len,
 		     struct err *e);
 } kinds[] = {
-	{ ".rules", check_rules }, { ".phases", check_phases }, { ".events", check_events },
-	{ ".map", check_map },     { ".model", check_models },  { ".classes", check_classes },
+	{ ".rules", check_rules },         { ".phases", check_phases },
+	{ ".events", check_events },       { ".map", check_map },
+	{ ".model", check_models },        { ".classes", check_classes },
+	{ ".pipelines", check_pipelines },
 };
 
 static int check_file(struct checked *c, const char *path, struct err *e)
@@ -105,7 +116,7 @@ static int check_file(struct checked *c, const char *path, struct err *e)
 	if (k == sizeof kinds / sizeof kinds[0])
 		return err_set(e, -EINVAL,
 			       "%.200s: its name ends in none of .rules, .phases, .events, .map, "
-			       ".model",
+			       ".model, .classes, .pipelines",
 			       path);
 	rc = textfile_read(path, "data file", DATA_BYTES_MAX, &text, e);
 	if (!rc)
@@ -127,6 +138,7 @@ static int docs_check(char *const *paths, int n, struct err *e)
 	phase_rules_free(&c.phases);
 	models_free(&c.models);
 	classes_free(&c.classes);
+	pipeline_tools_free(&c.pipelines);
 	return rc;
 }
 
@@ -252,12 +264,12 @@ static int print_verdicts(void)
 	return EXIT_FAILED;
 }
 
-static int print_classes(void)
+static int print_made(int (*make)(struct bytes *out, struct err *e))
 {
 	struct bytes b = { 0 };
 	struct err e = { "" };
 
-	if (!code_classes_markdown(&b, &e))
+	if (!make(&b, &e))
 		return print_bytes(&b);
 	bytes_free(&b);
 	say("docs: %s", e.text);
@@ -288,10 +300,12 @@ static int docs_exec(const void *options, int noperands, char **operands)
 	if (noperands == 1 && !strcmp(operands[0], "verdicts"))
 		return print_verdicts();
 	if (noperands == 1 && !strcmp(operands[0], "classes"))
-		return print_classes();
+		return print_made(code_classes_markdown);
+	if (noperands == 1 && !strcmp(operands[0], "pipelines"))
+		return print_made(pipelines_manual);
 	if (noperands > 1 && !strcmp(operands[0], "check"))
 		return check(operands + 1, noperands - 1);
-	say("docs: takes one of: man DIR, completions DIR, metrics, metadata, verdicts, classes, check FILE...");
+	say("docs: takes one of: man DIR, completions DIR, metrics, metadata, verdicts, classes, pipelines, check FILE...");
 	return EXIT_USAGE;
 }
 
@@ -304,10 +318,11 @@ const struct command command_docs = {
 	.operands = "man|completions DIR | check FILE... | TABLE",
 	.what = "Write the documents that are made from the tables",
 	.description =
-		"Man pages and shell completions go into DIR. TABLE (metrics, metadata, verdicts or "
-		"classes) prints the catalogue of metrics, the keys of metadata, the rules of the "
-		"verdicts or the classes of code. check reads files of rules, phases, classes, events, "
-		"maps and models and reports the first fault with its line.",
+		"Man pages and shell completions go into DIR. TABLE (metrics, metadata, verdicts, "
+		"classes or pipelines) prints the catalogue of metrics, the keys of metadata, the "
+		"rules of the verdicts, the classes of code or the workflow tools. check reads files "
+		"of rules, phases, classes, pipelines, events, maps and models and reports the first "
+		"fault with its line.",
 	COMMAND_EXAMPLES(examples),
 	.hidden = true,
 	.exec = docs_exec,

@@ -11,6 +11,7 @@
 #include "report/summary/mpi.h"
 #include "report/summary/own.h"
 #include "report/summary/path.h"
+#include "report/summary/pipeline.h"
 #include "report/summary/reason.h"
 #include "report/summary/summary.h"
 #include "report/summary/touched.h"
@@ -35,10 +36,10 @@ enum { CODE_ROWS = 10, CODE_ROWS_BY = 50, CODE_ROWS_JSON = 1000 };
 enum { BY_OBJECT = STACKS_BY_NUMBER_OF + 1, BY_PLACE, BY_FILE, BY_MOUNT = BY_FILE + 3 };
 
 struct show_options {
-	bool json, markdown, spans, all, code, waits, memory, mpi, path, files;
+	bool json, markdown, spans, all, code, waits, memory, mpi, path, files, pipelines;
 	bool newest; /* it was not named */
 	int64_t tracker, by;
-	const char *rules, *metrics, *classes;
+	const char *rules, *metrics, *classes, *pipeline_rules;
 };
 
 static const struct option rows[] = {
@@ -87,6 +88,11 @@ static const struct option rows[] = {
 		  "its phases, time and bytes by function and rank, and who comes last; with "
 		  "--json as schema sonde/mpi/1. Needs a recording with --annotations mpi.",
 	  OPTION_OFFSET(struct show_options, mpi) },
+	{ .name = "pipelines",
+	  .help = "Print the tasks of Snakemake, Nextflow, make, GNU parallel and others instead, by "
+		  "rule: how many, wall time, peak memory, cores, I/O, and lines to paste; with "
+		  "--json as schema sonde/pipelines/1.",
+	  OPTION_OFFSET(struct show_options, pipelines) },
 	{ .name = "by",
 	  .value = CODE_BY,
 	  .type = ARG_CHOICE,
@@ -102,6 +108,12 @@ static const struct option rows[] = {
 	  .help = "Add the classes of code in FILE, or in all *.classes files of DIR. They replace "
 		  "built-in classes of the same name.",
 	  OPTION_OFFSET(struct show_options, classes) },
+	{ .name = "pipeline-rules",
+	  .value = "FILE|DIR",
+	  .type = ARG_TEXT,
+	  .help = "Add the workflow tools in FILE, or in all *.pipelines files of DIR. They replace "
+		  "built-in tools of the same name; implies --pipelines.",
+	  OPTION_OFFSET(struct show_options, pipeline_rules) },
 	{ .name = "tracker",
 	  .value = "off|figures|samples",
 	  .type = ARG_CHOICE,
@@ -133,6 +145,7 @@ static const struct example examples[] = {
 	{ "show --by line sonde_1234", "the lines that used most" },
 	{ "show --waits sonde_1234", "what the threads waited for, and in which functions" },
 	{ "show --path sonde_1234", "which processes decided how long a build took" },
+	{ "show --pipelines sonde_1234", "what the rules of a workflow need" },
 	{ "show --memory sonde_1234", "which functions touched the memory of the peak first" },
 	{ "show --files --by directory sonde_1234", "the directories whose files the job used" },
 	{ "show --mpi sonde_1234", "where the ranks' time in MPI went, and who was late" },
@@ -165,14 +178,19 @@ static int print_own(const struct show_options *o, const struct summary *brief, 
 static int print_markdown(const struct summary *s, struct run *r, struct err *e)
 {
 	struct bytes out = { 0 };
-	int rc = 0;
+	struct pipelines p;
+	int rc;
 
 	summary_markdown(s, &out);
 	if (s->code && s->code->stacks)
 		code_markdown(s->code, CODE_ROWS, &out);
-	if (out.failed)
+	rc = pipelines_make(&p, s, r, NULL, e);
+	if (!rc)
+		pipelines_markdown(&out, &p);
+	pipelines_free(&p);
+	if (!rc && out.failed)
 		rc = err_set(e, -ENOMEM, "out of memory for the summary of %.300s", r->path);
-	else
+	if (!rc)
 		fwrite(out.data, 1, out.len, stdout);
 	bytes_free(&out);
 	return rc;
@@ -352,6 +370,29 @@ static int print_path(const struct show_options *o, const struct summary *s, str
 	return rc;
 }
 
+/* What each rule of a workflow used. No task is no error. */
+static int print_pipelines(const struct show_options *o, const struct summary *s, struct run *r,
+			   struct err *e)
+{
+	struct bytes out = { 0 };
+	struct pipelines p;
+	int rc = pipelines_make(&p, s, r, o->pipeline_rules, e);
+
+	if (!rc && o->json)
+		pipelines_json(&out, &p, s);
+	else if (!rc && !p.n)
+		say("show: no process in %s is a task of a workflow tool that Sonde knows; "
+		    "--pipeline-rules adds others",
+		    r->path);
+	else if (!rc)
+		pipelines_text(&out, &p, s, o->all);
+	pipelines_free(&p);
+	if (!rc)
+		return print_all(&out, r, e);
+	bytes_free(&out);
+	return rc;
+}
+
 static bool files_table(int64_t by, enum used_by *out)
 {
 	*out = USED_BY_FILE;
@@ -439,13 +480,13 @@ static int print_summary(const struct show_options *o, struct run *r, struct err
 
 	if (!rc)
 		rc = summary_make_as(&s, r,
-				     &(struct summary_wish){ .all = o->json && !o->tracker &&
-								    !o->code && !o->mpi &&
-								    !o->memory && !o->path &&
-								    !o->files && json_needs_all(r),
-							     .site = site,
-							     .compared = o->metrics,
-							     .classes = o->classes },
+				     &(struct summary_wish){
+					     .all = o->json && !o->tracker && !o->code && !o->mpi &&
+						    !o->memory && !o->path && !o->pipelines &&
+						    !o->files && json_needs_all(r),
+					     .site = site,
+					     .compared = o->metrics,
+					     .classes = o->classes },
 				     e);
 	if (!rc && o->tracker)
 		rc = print_tracker(o->tracker == TRACKER_SAMPLES, &s, r, e);
@@ -457,6 +498,8 @@ static int print_summary(const struct show_options *o, struct run *r, struct err
 		rc = print_memory(o, &s, r, e);
 	else if (!rc && o->path)
 		rc = print_path(o, &s, r, e);
+	else if (!rc && o->pipelines)
+		rc = print_pipelines(o, &s, r, e);
 	else if (!rc && o->mpi)
 		rc = print_mpi(o, &s, r, e);
 	else if (!rc)
@@ -488,19 +531,20 @@ static int show_exec(const void *given, int noperands, char **operands)
 
 	options.waits |= options.by == BY_OBJECT || options.by == BY_PLACE;
 	options.files |= options.by >= BY_FILE;
+	options.pipelines |= options.pipeline_rules != NULL;
 	options.code |= options.by && !options.waits && !options.memory && !options.files;
 	if (options.code + options.waits + options.memory + options.mpi + options.files +
-		    options.path + options.spans + (options.tracker != 0) >
+		    options.path + options.pipelines + options.spans + (options.tracker != 0) >
 	    1) {
-		say("show: use each of --code, --waits, --memory, --path, --mpi, --files, --spans "
-		    "and --tracker without the others");
+		say("show: use each of --code, --waits, --memory, --path, --pipelines, --mpi, "
+		    "--files, --spans and --tracker without the others");
 		return EXIT_USAGE;
 	}
 	if (options.markdown &&
 	    (options.json || options.spans || options.tracker || options.code || options.waits ||
-	     options.memory || options.path || options.mpi || options.files)) {
+	     options.memory || options.path || options.pipelines || options.mpi || options.files)) {
 		say("show: use --markdown without --json, --spans, --code, --waits, --memory, "
-		    "--path, --mpi, --files and --tracker");
+		    "--path, --pipelines, --mpi, --files and --tracker");
 		return EXIT_USAGE;
 	}
 	if (options.waits && options.by && !waits_table(options.by, &by)) {

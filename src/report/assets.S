@@ -34,5 +34,6 @@ asset_\name\()_end:
 	asset rules, "rules.txt"
 	asset phases, "phases.txt"
 	asset classes, "classes.txt"
+	asset pipelines, "pipelines.txt"
 
 	.section .note.GNU-stack, "", %progbits

@@ -29,9 +29,10 @@ ASSET(login_html);
 ASSET(uplot_js);
 ASSET(uplot_css);
 ASSET(uplot_licence);
-ASSET(rules);   /* all of rules/, one behind the other */
-ASSET(phases);  /* all of phases/, likewise */
-ASSET(classes); /* all of classes/, likewise */
+ASSET(rules);     /* all of rules/, one behind the other */
+ASSET(phases);    /* all of phases/, likewise */
+ASSET(classes);   /* all of classes/, likewise */
+ASSET(pipelines); /* all of pipelines/, likewise */
 
 #undef ASSET
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2086,SC2046,SC2012
-# What travels in the program is read when it is built: a fault in rules, phases, classes, events, maps or models stops the
+# What travels in the program is read when it is built: a fault in rules, phases, classes, pipelines, events, maps or models stops the
 # build, and is named with the file and its own line.
 . "$TOP/tests/lib.sh"
-kinds="rules phases classes events maps models"
+kinds="rules phases classes pipelines events maps models"
 
 # The build reads all of them.
 make -C "$TOP" -n --no-print-directory BUILD="$BUILD" V=1 -W src/main.c "$BUILD/sonde" >recipe 2>&1 || fail "make -n: $(cat recipe)"
@@ -30,7 +30,7 @@ faulty() { # FILE LINES: with these lines at its end, the last of which is wrong
 for file in $(cat files); do
 	case $file in
 	*.rules) faulty "$file" '\nrule: broken\nabout: A.\nseverity: bad\nsay: B.\nwhen: exit_code +' ;;
-	*.phases | *.classes) faulty "$file" '\nnonsense' ;;
+	*.phases | *.classes | *.pipelines) faulty "$file" '\nnonsense' ;;
 	*.events | *.map | *.model) faulty "$file" 'nonsense of nothing' ;;
 	*) fail "$file: a kind of file that this test does not know" ;;
 	esac

@@ -10,7 +10,7 @@ UNFINISHED = re.compile(r"\b(TO" + "DO|FIX" + r"ME|X" + r"XX)\b|not " + "impleme
 MACHINE = re.compile(r"/(home|root|work|workspace|Users)/\w")
 MERGE = re.compile(r"^(<{7}|={7}|>{7})( |$)")
 TOP = set(""".ci .clang-format .clang-tidy .gitignore CHANGELOG.md LICENSE Makefile README.md bench dev docs events examples
-    include maps models phases classes python release rules site src tests""".split())
+    include maps models phases pipelines classes python release rules site src tests""".split())
 NAMED = re.compile(r"(?<![\w/.-])(?:src/)?([a-z_0-9]+)/[A-Za-z_0-9/.-]+\.(?:c|h|def|S)\b")
 ADDRESS = re.compile(r'"resolved"|registry\.\w+\.\w+|https?://[^"]*\.tgz')
 

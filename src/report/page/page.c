@@ -126,6 +126,7 @@ static const struct part parts[] = {
 	{ .name = "waits", .make = html_waits, .grows = true },
 	{ .name = "touched", .make = html_touched, .grows = true },
 	{ .name = "path", .make = html_path },
+	{ .name = "pipelines", .make = html_pipelines },
 	{ .name = "files", .make = html_files, .grows = true },
 	{ .name = "mpi", .make = html_mpi, .grows = true },
 	{ .name = "nodes", .make = html_nodes, .grows = true },

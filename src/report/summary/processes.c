@@ -34,7 +34,9 @@ static struct summary_process process_of(const struct run *r, const struct serie
 	const struct run_instance *in = &r->instances[i];
 	const char *pid = run_label(r, i, "pid");
 	const char *unnamed = run_label(r, i, "unnamed_children_seconds");
-	struct summary_process p = { .instance = i, .name = in->name, .pid = NAN };
+	struct summary_process p = {
+		.instance = i, .name = in->name, .pid = NAN, .gpu_bytes = NAN
+	};
 
 	p.host = r->nodes[in->node].host;
 	p.command_line = run_label(r, i, "command_line");
@@ -207,6 +209,7 @@ void summary_processes_ask(struct series_index *x)
 
 	ask_of(x, &process);
 	ask_of(x, &command);
+	series_index_ask(x, "gpu_process.memory_bytes", SERIES_MAX);
 }
 
 /* A process of a host's recorders: one that was lost, or had to end, leaves it open; who went on
@@ -269,6 +272,42 @@ static int find_told_again(struct summary *s, const struct run *r, struct err *e
 	return bad ? err_set(e, bad, "out of memory for the processes of %.300s", r->path) : 0;
 }
 
+/* "solver (1234)" or "1234": the pid of a process that a GPU's driver names. */
+static double pid_on_gpu(const char *name)
+{
+	const char *open = strrchr(name, '(');
+
+	return decimal_parse(open ? open + 1 : name, NULL);
+}
+
+enum { ON_GPUS_MAX = 1024 };
+
+static void find_on_gpus(struct summary *s, const struct run *r, const struct series_index *x)
+{
+	uint32_t memory = run_find_metric(r, "gpu_process.memory_bytes"), n = 0;
+
+	for (uint32_t i = 1; i < r->ninstances && n < ON_GPUS_MAX; i++) {
+		const struct run_instance *in = &r->instances[i];
+		double pid, bytes;
+
+		if (!is(in, "gpu_process"))
+			continue;
+		n++;
+		pid = pid_on_gpu(in->name);
+		bytes = series_index_max(x, i, memory);
+		for (uint32_t k = s->nprocesses; k; k--) {
+			struct summary_process *p = &s->processes[k - 1];
+
+			if (r->instances[p->instance].node != in->node || p->pid != pid ||
+			    r->instances[p->instance].birth_ns > in->birth_ns)
+				continue;
+			p->gpu_bytes = add(p->gpu_bytes, bytes);
+			p->gpus++;
+			break;
+		}
+	}
+}
+
 int summary_processes_make(struct summary *s, const struct run *r, const struct series_index *x,
 			   struct err *e)
 {
@@ -288,6 +327,7 @@ int summary_processes_make(struct summary *s, const struct run *r, const struct 
 			s->processes[s->nprocesses++] = process_of(r, x, &process, i);
 		}
 	}
+	find_on_gpus(s, r, x);
 	bad = find_told_again(s, r, e);
 	for (uint32_t i = 0; i < s->nprocesses; i++) {
 		const struct summary_process *p = &s->processes[i];

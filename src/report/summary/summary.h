@@ -53,6 +53,8 @@ struct summary_process {
 	double cpu_s, peak_rss_bytes, read_bytes, written_bytes; /* NAN: not known */
 	double unnamed_s; /* while children ran that are not known by themselves; 0: there were none
 			   */
+	double gpu_bytes; /* most on all GPUs; NAN: it was seen on none */
+	uint32_t gpus;    /* that it was seen on */
 	bool counted_already; /* by the recorder that went on: not to be counted twice */
 };
 
