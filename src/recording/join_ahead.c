@@ -17,7 +17,7 @@ enum {
 	THREADS = 4,
 	RING = 6,           /* batches that are being read, or ready */
 	BATCH = 8,          /* chunks: a thread is woken for some of them, not for each */
-	WORTH = 64,         /* chunks of a pass for which threads are started */
+	WORTH = 20 << 20,   /* values of a pass for which threads are started */
 	VALUES = 1 << 17,   /* of a chunk at most */
 	STACK = 512 * 1024, /* qsort and zstd, on any C library */
 };
@@ -153,14 +153,14 @@ static unsigned cpus(void)
 
 static bool is_worth_it(const struct join *j)
 {
-	uint32_t n = 0;
+	uint64_t n = 0;
 
 	for (uint32_t i = 0; i < j->nchunks; i++) {
 		if (!join_is_chosen(j, i))
 			continue;
 		if (j->chunks[i].values > VALUES)
 			return false;
-		n++;
+		n += j->chunks[i].values;
 	}
 	return n >= WORTH;
 }

@@ -28,7 +28,7 @@ alike() { # DIR WHAT
 
 cpu=$(taskset -cp $$ | sed 's/.*: *//; s/[-,].*//')
 mkdir many
-"$BUILD/bench/make_nodes" "$PWD/many" 3 12000 40
+"$BUILD/bench/make_nodes" "$PWD/many" 3 18000 400
 alike many "a whole recording"
 counts() { # whether threads are Sonde's alone, and can be counted
 	command -v strace >/dev/null && ! nm "$SONDE" | grep -q '__[at]san_init'
@@ -47,7 +47,7 @@ truncate -s $((size / 3)) "$file"
 alike many "a truncated recording"
 
 mkdir wide
-"$BUILD/bench/make_nodes" "$PWD/wide" 1 20000 500
+"$BUILD/bench/make_nodes" "$PWD/wide" 1 45000 500
 alike wide "large chunks"
 if counts; then
 	equal "threads for large chunks" 0 "$(threads wide)"
