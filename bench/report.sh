@@ -56,8 +56,11 @@ figure "values of $NODES nodes" "$("$BUILD/bench/decode_alone" "$scratch/run")" 
 figure 'decoding alone' "$alone" 'CPU s'
 figure 'drawing page, PDF and plots' "$drawing" 'CPU s'
 figure 'page, PDF and plots' "$whole" 'CPU s'
+began=$EPOCHREALTIME
 read -r explained _ < <(cost "$BUILD/sonde" explain --json "$scratch/run")
+ended=$EPOCHREALTIME
 bar 'findings (sonde explain)' "$explained" 'CPU s' '<=' 1
+figure "findings (sonde explain), from start to end, on $(nproc) CPUs" "$(awk "BEGIN { printf \"%.2f\", $ended - $began }")" s
 bar 'without the drawing, of decoding alone' "$(median <"$scratch/quotients")" times '<=' 2
 bar 'resident' "$rss" MB '<=' 512
 bar 'report.html' "$(kilobytes run)" kB '<=' 4000

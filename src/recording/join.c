@@ -81,9 +81,12 @@ static int visit_chunk(void *ctx, const struct file_chunk *c)
 	}
 	n->rows += read->nrows;
 	n->last_ns = read->mono[read->nrows - 1];
-	j->chunks[j->nchunks++] = (struct join_chunk){ c->offset, c->memory,
-						       c->length, (uint32_t)(j->file - j->files),
-						       node,      false };
+	j->chunks[j->nchunks++] = (struct join_chunk){ .offset = c->offset,
+						       .memory = c->memory,
+						       .length = c->length,
+						       .file = (uint32_t)(j->file - j->files),
+						       .node = node,
+						       .values = read->nrows * read->ncolumns };
 	return 0;
 }
 
@@ -143,7 +146,7 @@ static int recording_read(struct join *j, struct join_file *f)
 					.spans = visit_spans,
 					.damage = visit_damage,
 					.pool = &j->record,
-					.reader = &j->chunk,
+					.reader = &j->load.read,
 					.block = visit_block };
 	uint32_t first_node = j->run.nnodes, first_pack = j->run.npacks;
 	struct file_found found;
@@ -268,7 +271,7 @@ static int open_path(struct join *j, const char *path, const struct join_attempt
 	if (stat(path, &st) < 0)
 		return err_set(e, -errno, "cannot open %.300s: %s", path, strerror(errno));
 	j->run.path = pool_text(&j->pool, path, strlen(path));
-	if (!j->run.path || none_set(j) || chunk_reader_init(&j->chunk))
+	if (!j->run.path || none_set(j) || chunk_reader_init(&j->load.read))
 		return err_set(e, -ENOMEM, "not enough memory to read %.300s", path);
 	rc = join_list(j, S_ISDIR(st.st_mode), e);
 	if (!rc && a->nkeep)
@@ -297,7 +300,7 @@ static int join_open(struct join **out, const char *path, const struct join_atte
 	*out = NULL;
 	if (!j)
 		return err_set(e, -ENOMEM, "not enough memory to read %.300s", path);
-	j->dir = j->fd = -1;
+	j->dir = j->open.fd = -1;
 	j->telling = *t;
 	rc = open_path(j, path, a, e);
 	if (rc)
@@ -348,6 +351,7 @@ int run_open_showing(struct run **r, const char *path, const struct run_progress
 	j->run.next_chunk = join_next_chunk;
 	j->run.next_ranges = join_next_ranges;
 	j->run.values = join_values;
+	j->run.read_ahead = ahead_start;
 	j->run.unpack = join_unpack;
 	j->run.rewind_samples = join_rewind_samples;
 	j->run.next_samples = join_next_samples;

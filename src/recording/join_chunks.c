@@ -9,29 +9,38 @@
 #include <string.h>
 #include <unistd.h>
 
-static void file_close(struct join *j)
+void join_open_free(struct join_open *o)
 {
-	if (j->fd >= 0) {
-		blocks_free(&j->blocks);
-		close(j->fd);
+	if (o->fd >= 0) {
+		blocks_free(&o->blocks);
+		close(o->fd);
 	}
-	j->fd = -1;
+	o->fd = -1;
+}
+
+void join_load_free(struct join_load *l)
+{
+	chunk_reader_free(&l->read);
+	free(l->id);
+	free(l->columns);
+	free(l->values);
+	free(l->present);
+	*l = (struct join_load){ 0 };
 }
 
 void join_cursor_free(struct join *j)
 {
-	file_close(j);
-	chunk_reader_free(&j->chunk);
+	ahead_stop(j);
+	join_open_free(&j->open);
+	join_load_free(&j->load);
 	free(j->ranges);
-	free(j->columns);
-	free(j->values);
-	free(j->present);
 }
 
 int join_rewind_nodes(struct run *r, uint32_t from, uint32_t to)
 {
 	struct join *j = r->reader;
 
+	ahead_stop(j);
 	j->at = 0;
 	j->from_node = from;
 	j->to_node = to;
@@ -43,86 +52,33 @@ int join_rewind(struct run *r)
 	return join_rewind_nodes(r, 0, UINT32_MAX);
 }
 
-int join_file_open(struct join *j, uint32_t file)
+int join_open_file(const struct join *j, struct join_open *o, uint32_t file)
 {
 	int rc;
 
-	if (j->fd >= 0 && j->open_file == file)
+	if (o->fd >= 0 && o->file == file)
 		return 0;
-	file_close(j);
-	join_progress(j, file);
-	j->fd = openat(j->dir, j->files[file].sonde, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (j->fd < 0)
+	join_open_free(o);
+	o->fd = openat(j->dir, j->files[file].sonde, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (o->fd < 0)
 		return -errno;
-	rc = blocks_init(&j->blocks, j->fd);
+	rc = blocks_init(&o->blocks, o->fd);
 	if (rc) {
-		close(j->fd);
-		j->fd = -1;
+		close(o->fd);
+		o->fd = -1;
 	}
-	j->open_file = file;
+	o->file = file;
 	return rc;
 }
 
-/* Times and ranges of a chunk. 0, -EBADMSG when it is not a longer what it was at open, or -ENOMEM.
- */
-static int chunk_load(struct join *j, const struct join_chunk *c)
+int join_file_open(struct join *j, uint32_t file)
 {
-	struct block b;
-	int rc;
-
-	if (c->memory)
-		return chunk_read(&j->chunk, c->memory, c->length);
-	rc = join_file_open(j, c->file);
-	if (!rc)
-		rc = blocks_at(&j->blocks, c->offset, &b);
-	if (rc <= 0)
-		return rc == -ENOMEM ? rc : -EBADMSG;
-	return b.type == BLOCK_CHUNK ? chunk_read(&j->chunk, b.payload, b.length) : -EBADMSG;
+	if (j->open.fd < 0 || j->open.file != file)
+		join_progress(j, file);
+	return join_open_file(j, &j->open, file);
 }
 
-static void chunk_damage(struct join *j, struct join_chunk *c, const char *what)
-{
-	if (!c->damaged)
-		join_damage(j, j->files[c->file].path, c->offset, 0, what);
-	c->damaged = true;
-}
-
-/* Load the next chunk that can be; those that cannot are damage. 1, 0 at the end, -ENOMEM. */
-static int next_load(struct join *j, const struct join_chunk **chunk)
-{
-	while (j->at < j->nchunks) {
-		struct join_chunk *c = &j->chunks[j->at++];
-		int rc;
-
-		if (c->node < j->from_node || c->node >= j->to_node)
-			continue;
-		rc = chunk_load(j, c);
-		*chunk = c;
-		if (!rc)
-			return 1;
-		if (rc != -EBADMSG)
-			return rc;
-		chunk_damage(j, c, "rows could no longer be read");
-	}
-	if (j->to_node >= j->run.nnodes)
-		join_progress(j, j->nfiles);
-	return 0;
-}
-
-/* The run's series of column i; 0 when it is not declared, or is another node's. */
-static uint32_t series_of(struct join *j, const struct join_chunk *chunk, uint32_t i)
-{
-	struct join_file *f = &j->files[chunk->file];
-	uint32_t id = join_series(f, j->chunk.column[i].range.series);
-
-	if (id && j->run.series[id].node == chunk->node)
-		return id;
-	if (!f->undeclared_said)
-		join_damage(j, f->path, chunk->offset, 0,
-			    "values of series that are declared nowhere");
-	f->undeclared_said = true;
-	return 0;
-}
+/* ---- a chunk ---- */
 
 /* Room for n items of a size, grown to the largest chunk. */
 static void *room(void *array, size_t n, size_t *cap, size_t size)
@@ -137,44 +93,47 @@ static void *room(void *array, size_t n, size_t *cap, size_t size)
 	return moved;
 }
 
-static int by_series(const void *a, const void *b)
+/* The run's series of its columns. */
+static int find_series(const struct join *j, const struct join_chunk *chunk, struct join_load *l)
 {
-	uint32_t x = ((const struct range *)a)->series, y = ((const struct range *)b)->series;
+	uint32_t *moved = room(l->id, (size_t)l->read.ncolumns + 1, &l->ids_cap, sizeof *l->id);
 
-	return x < y ? -1 : x > y;
-}
-
-int join_next_ranges(struct run *r, const struct range **ranges, uint32_t *n, struct err *e)
-{
-	struct join *j = r->reader;
-	const struct join_chunk *chunk;
-	bool sorted = true;
-	int rc = next_load(j, &chunk);
-	void *moved;
-
-	*n = 0;
-	if (rc <= 0)
-		return rc ? err_set(e, rc, "not enough memory to read %s", r->path) : 0;
-	moved = room(j->ranges, (size_t)j->chunk.ncolumns + 1, &j->ranges_cap, sizeof *j->ranges);
 	if (!moved)
-		return err_set(e, -ENOMEM, "not enough memory to read %s", r->path);
-	j->ranges = moved;
-	for (uint32_t i = 0; i < j->chunk.ncolumns; i++) {
-		uint32_t id = series_of(j, chunk, i);
+		return -ENOMEM;
+	l->id = moved;
+	for (uint32_t i = 0; i < l->read.ncolumns; i++) {
+		uint32_t id = join_series(&j->files[chunk->file], l->read.column[i].range.series);
 
-		if (!id)
-			continue;
-		sorted &= !*n || j->ranges[*n - 1].series < id;
-		j->ranges[*n] = j->chunk.column[i].range;
-		j->ranges[(*n)++].series = id;
+		if (j->run.series[id].node != chunk->node)
+			id = 0;
+		l->undeclared |= !id;
+		l->id[i] = id;
 	}
-	if (!sorted)
-		qsort(j->ranges, *n, sizeof *j->ranges, by_series);
-	*ranges = j->ranges;
-	return 1;
+	return 0;
 }
 
-/* ---- values ---- */
+/* -EBADMSG when it is no longer what it was at open. */
+static int read_ranges(const struct join *j, struct join_open *o, struct join_load *l)
+{
+	const struct join_chunk *c = &j->chunks[l->chunk];
+	struct block b = { .type = BLOCK_CHUNK, .payload = c->memory, .length = c->length };
+	int rc = c->memory ? 1 : join_open_file(j, o, c->file);
+
+	if (!rc)
+		rc = blocks_at(&o->blocks, c->offset, &b);
+	if (rc <= 0)
+		return rc == -ENOMEM ? rc : -EBADMSG;
+	rc = b.type == BLOCK_CHUNK ? chunk_read(&l->read, b.payload, b.length) : -EBADMSG;
+	return rc ? rc : find_series(j, c, l);
+}
+
+void join_load_ranges(const struct join *j, struct join_open *o, struct join_load *l,
+		      uint32_t chunk)
+{
+	l->chunk = chunk;
+	l->undeclared = false;
+	l->rc = read_ranges(j, o, l);
+}
 
 static int by_column(const void *a, const void *b)
 {
@@ -189,85 +148,184 @@ static bool is_wanted(const struct join *j, const uint8_t *wanted, uint32_t id)
 	return id && id < j->run.nseries && (!wanted || wanted[id]);
 }
 
-/* Room for the wanted columns of the loaded chunk. */
-static int values_room(struct join *j, const struct join_chunk *chunk, const uint8_t *wanted)
+/* Room for n columns of the loaded chunk. */
+static int values_room(struct join_load *l, size_t n)
 {
-	size_t n = 0, places, cap = j->values_cap;
-	void *moved;
+	size_t places = n * l->read.nrows + 1, cap = l->values_cap;
+	void *moved = room(l->columns, n + 1, &l->columns_cap, sizeof *l->columns);
 
-	for (uint32_t i = 0; i < j->chunk.ncolumns; i++)
-		n += is_wanted(j, wanted, series_of(j, chunk, i));
-	places = n * j->chunk.nrows + 1;
-	moved = room(j->columns, n + 1, &j->columns_cap, sizeof *j->columns);
 	if (!moved)
 		return -ENOMEM;
-	j->columns = moved;
-	moved = room(j->values, places, &cap, sizeof *j->values);
+	l->columns = moved;
+	moved = room(l->values, places, &cap, sizeof *l->values);
 	if (!moved)
 		return -ENOMEM;
-	j->values = moved;
-	moved = room(j->present, places, &j->values_cap, 1);
+	l->values = moved;
+	moved = room(l->present, places, &l->values_cap, 1);
 	if (!moved)
 		return -ENOMEM;
-	j->present = moved;
+	l->present = moved;
 	return 0;
 }
 
-static int values_decode(struct join *j, const struct join_chunk *chunk, const uint8_t *wanted,
-			 struct chunk *c)
+static int values_decode(const struct join *j, struct join_load *l, const uint8_t *wanted)
 {
-	uint32_t nrows = j->chunk.nrows;
+	struct chunk *c = &l->decoded;
 	bool sorted = true;
 
-	for (uint32_t i = 0; i < j->chunk.ncolumns; i++) {
-		uint32_t id = series_of(j, chunk, i);
-		int64_t *value = j->values + (size_t)c->ncolumns * nrows;
-		uint8_t *present = j->present + (size_t)c->ncolumns * nrows;
+	for (uint32_t i = 0; i < l->read.ncolumns; i++) {
+		int64_t *value = l->values + (size_t)c->ncolumns * c->nrows;
+		uint8_t *present = l->present + (size_t)c->ncolumns * c->nrows;
 
-		if (!is_wanted(j, wanted, id))
+		if (!is_wanted(j, wanted, l->id[i]))
 			continue;
-		if (!chunk_read_column(&j->chunk, i, value, present))
+		if (!chunk_read_column(&l->read, i, value, present))
 			return -EBADMSG;
-		sorted &= !c->ncolumns || j->columns[c->ncolumns - 1].series < id;
-		j->columns[c->ncolumns++] = (struct chunk_column){ id, value, present };
+		sorted &= !c->ncolumns || l->columns[c->ncolumns - 1].series < l->id[i];
+		l->columns[c->ncolumns++] = (struct chunk_column){ l->id[i], value, present };
 	}
 	if (!sorted)
-		qsort(j->columns, c->ncolumns, sizeof *j->columns, by_column);
+		qsort(l->columns, c->ncolumns, sizeof *l->columns, by_column);
 	return 0;
 }
 
-/* Bodies are expanded only when a wanted column has one. */
-static bool needs_bodies(struct join *j, const struct join_chunk *chunk, const uint8_t *wanted)
+static int read_values(const struct join *j, struct join_load *l, const uint8_t *wanted)
 {
-	for (uint32_t i = 0; i < j->chunk.ncolumns; i++)
-		if (j->chunk.column[i].body && is_wanted(j, wanted, series_of(j, chunk, i)))
-			return true;
-	return false;
+	bool has_bodies = false; /* they are expanded only when a wanted column has one */
+	size_t n = 0;
+	int rc;
+
+	for (uint32_t i = 0; i < l->read.ncolumns; i++) {
+		if (!is_wanted(j, wanted, l->id[i]))
+			continue;
+		has_bodies |= l->read.column[i].body > 0;
+		n++;
+	}
+	rc = values_room(l, n);
+	if (!rc && has_bodies)
+		rc = chunk_read_bodies(&l->read);
+	l->decoded = (struct chunk){ .node = j->chunks[l->chunk].node,
+				     .nrows = l->read.nrows,
+				     .utc_ns = l->read.utc,
+				     .mono_ns = l->read.mono,
+				     .column = l->columns };
+	return rc ? rc : values_decode(j, l, wanted);
 }
 
-static int chunk_decode(struct join *j, const struct join_chunk *chunk, const uint8_t *wanted,
-			struct chunk *c)
+void join_load_values(const struct join *j, struct join_load *l, const uint8_t *wanted)
 {
-	int rc = values_room(j, chunk, wanted);
+	l->values_rc = read_values(j, l, wanted);
+}
 
-	*c = (struct chunk){ .node = chunk->node,
-			     .nrows = j->chunk.nrows,
-			     .utc_ns = j->chunk.utc,
-			     .mono_ns = j->chunk.mono,
-			     .column = j->columns };
-	if (!rc && needs_bodies(j, chunk, wanted))
-		rc = chunk_read_bodies(&j->chunk);
-	return rc ? rc : values_decode(j, chunk, wanted, c);
+/* ---- one after the other ---- */
+
+static void chunk_damage(struct join *j, struct join_chunk *c, const char *what)
+{
+	if (!c->damaged)
+		join_damage(j, j->files[c->file].path, c->offset, 0, what);
+	c->damaged = true;
+}
+
+static void say_undeclared(struct join *j, const struct join_chunk *c)
+{
+	struct join_file *f = &j->files[c->file];
+
+	if (!f->undeclared_said)
+		join_damage(j, f->path, c->offset, 0, "values of series that are declared nowhere");
+	f->undeclared_said = true;
+}
+
+bool join_is_chosen(const struct join *j, uint32_t chunk)
+{
+	return j->chunks[chunk].node >= j->from_node && j->chunks[chunk].node < j->to_node;
+}
+
+/* The chunk at j->at, by this thread. */
+static struct join_load *load_here(struct join *j)
+{
+	const struct join_chunk *c = &j->chunks[j->at];
+
+	if (!c->memory)
+		join_file_open(j, c->file); /* what fails here does so there */
+	join_load_ranges(j, &j->open, &j->load, j->at);
+	return &j->load;
+}
+
+/* Load the next chunk that can be, as j->now; those that cannot are damage. 1, 0 at the end,
+ * -ENOMEM. */
+static int next_load(struct join *j)
+{
+	for (; j->at < j->nchunks; j->at++) {
+		struct join_chunk *c = &j->chunks[j->at];
+
+		if (!join_is_chosen(j, j->at))
+			continue;
+		j->now = j->ahead ? ahead_next(j->ahead) : load_here(j);
+		if (j->now->undeclared)
+			say_undeclared(j, c);
+		if (!j->now->rc) {
+			j->at++;
+			return 1;
+		}
+		if (j->now->rc != -EBADMSG)
+			return j->now->rc;
+		chunk_damage(j, c, "rows could no longer be read");
+	}
+	ahead_stop(j);
+	if (j->to_node >= j->run.nnodes)
+		join_progress(j, j->nfiles);
+	return 0;
+}
+
+static int by_series(const void *a, const void *b)
+{
+	uint32_t x = ((const struct range *)a)->series, y = ((const struct range *)b)->series;
+
+	return x < y ? -1 : x > y;
+}
+
+int join_next_ranges(struct run *r, const struct range **ranges, uint32_t *n, struct err *e)
+{
+	struct join *j = r->reader;
+	const struct chunk_reader *read;
+	bool sorted = true;
+	int rc = next_load(j);
+	void *moved;
+
+	*n = 0;
+	if (rc <= 0)
+		return rc ? err_set(e, rc, "not enough memory to read %s", r->path) : 0;
+	read = &j->now->read;
+	moved = room(j->ranges, (size_t)read->ncolumns + 1, &j->ranges_cap, sizeof *j->ranges);
+	if (!moved)
+		return err_set(e, -ENOMEM, "not enough memory to read %s", r->path);
+	j->ranges = moved;
+	for (uint32_t i = 0; i < read->ncolumns; i++) {
+		uint32_t id = j->now->id[i];
+
+		if (!id)
+			continue;
+		sorted &= !*n || j->ranges[*n - 1].series < id;
+		j->ranges[*n] = read->column[i].range;
+		j->ranges[(*n)++].series = id;
+	}
+	if (!sorted)
+		qsort(j->ranges, *n, sizeof *j->ranges, by_series);
+	*ranges = j->ranges;
+	return 1;
 }
 
 int join_values(struct run *r, const uint8_t *wanted, struct chunk *c, struct err *e)
 {
 	struct join *j = r->reader;
-	struct join_chunk *chunk = &j->chunks[j->at - 1];
-	int rc = chunk_decode(j, chunk, wanted, c);
+	int rc;
 
+	if (!j->ahead)
+		join_load_values(j, j->now, wanted);
+	rc = j->now->values_rc;
+	*c = j->now->decoded;
 	if (rc == -EBADMSG) {
-		chunk_damage(j, chunk, "values are malformed");
+		chunk_damage(j, &j->chunks[j->now->chunk], "values are malformed");
 		return 0;
 	}
 	return rc ? err_set(e, rc, "not enough memory to read %s", r->path) : 1;
@@ -276,10 +334,9 @@ int join_values(struct run *r, const uint8_t *wanted, struct chunk *c, struct er
 int join_next_chunk(struct run *r, const uint8_t *wanted, struct chunk *c, struct err *e)
 {
 	struct join *j = r->reader;
-	const struct join_chunk *chunk;
 	int rc;
 
-	while ((rc = next_load(j, &chunk)) > 0) {
+	while ((rc = next_load(j)) > 0) {
 		rc = join_values(r, wanted, c, e);
 		if (rc)
 			return rc;
@@ -397,7 +454,7 @@ static int decode(struct join *j, const struct join_pack *place, const struct ru
 	int rc = join_file_open(j, place->file);
 
 	if (!rc)
-		rc = blocks_at(&j->blocks, place->offset, &b);
+		rc = blocks_at(&j->open.blocks, place->offset, &b);
 	if (rc <= 0 || b.type != BLOCK_SPANS)
 		return rc == -ENOMEM ? rc : -EBADMSG;
 	if (spans_head_get(&h, b.payload, b.length) || h.n != pack->nspans)
@@ -412,7 +469,7 @@ static int decode(struct join *j, const struct join_pack *place, const struct ru
 		if (!name[i])
 			return -ENOMEM;
 	}
-	rc = spans_body_get(&h, &j->chunk.expander, &j->chunk.body, name, j->unpacked);
+	rc = spans_body_get(&h, &j->load.read.expander, &j->load.read.body, name, j->unpacked);
 	for (uint32_t i = 0; i < h.n && !rc; i++) {
 		j->unpacked[i].node = pack->node;
 		j->unpacked[i].track = pack->track;

@@ -41,7 +41,30 @@ struct join_chunk {
 	uint64_t offset;
 	const uint8_t *memory;
 	uint32_t length, file, node;
-	bool damaged; /* that was said already, when it was read before */
+	uint32_t values; /* rows x columns */
+	bool damaged;    /* that was said already, when it was read before */
+};
+
+/* A file of the run that is open to have its blocks read. */
+struct join_open {
+	int fd; /* -1: none is */
+	uint32_t file;
+	struct blocks blocks;
+};
+
+/* A chunk that was read: its ranges, then its values. What belongs to it stays until the next. */
+struct join_load {
+	uint32_t chunk;  /* of join.chunks */
+	int rc;          /* of its ranges: 0, -EBADMSG or -ENOMEM */
+	int values_rc;   /* of its values, the same */
+	bool undeclared; /* it has series that are declared nowhere, or another node's */
+	struct chunk_reader read;
+	uint32_t *id; /* the run's series of each column; 0: as above */
+	struct chunk_column *columns;
+	int64_t *values;
+	uint8_t *present;
+	size_t ids_cap, columns_cap, values_cap;
+	struct chunk decoded;
 };
 
 /* Where the spans of run.packs[i] are. */
@@ -132,15 +155,11 @@ struct join {
 	/* the cursor */
 	uint32_t at;                 /* next chunk */
 	uint32_t from_node, to_node; /* of those before to_node alone */
-	uint32_t open_file;          /* of fd */
-	int fd;
-	struct blocks blocks;
-	struct chunk_reader chunk;
+	struct join_open open;
+	struct join_load load, *now; /* now: the chunk given last, load or one of ahead's */
+	struct ahead *ahead;         /* NULL: nobody reads ahead */
 	struct range *ranges;
-	struct chunk_column *columns;
-	int64_t *values;
-	uint8_t *present;
-	size_t ranges_cap, columns_cap, values_cap;
+	size_t ranges_cap;
 };
 
 /* Attempts of a job that began again: which recordings are the last one's, and what is told of
@@ -210,8 +229,26 @@ int join_sampled_block(struct join *j, const struct block *b, bool in_memory);
 int join_rewind_samples(struct run *r);
 int join_next_samples(struct run *r, struct run_samples *out, struct err *e);
 
-/* Have that file open as j->fd and j->blocks. 0 or -errno. */
+/* Have that file open as j->open. 0 or -errno. */
 int join_file_open(struct join *j, uint32_t file);
+/* The same as o, of whoever; a file that is none any longer is closed. */
+int join_open_file(const struct join *j, struct join_open *o, uint32_t file);
+void join_open_free(struct join_open *o);
+/* Read a chunk of j->chunks; then its values, before another is read with o. What comes of it is
+ * said in l; nothing in j changes. */
+void join_load_ranges(const struct join *j, struct join_open *o, struct join_load *l,
+		      uint32_t chunk);
+void join_load_values(const struct join *j, struct join_load *l, const uint8_t *wanted);
+void join_load_free(struct join_load *l);
+bool join_is_chosen(const struct join *j,
+		    uint32_t chunk); /* its node is from_node .. to_node - 1 */
+
+/* Have other threads read the chunks of the pass that begins, with these values, in their order.
+ * Without use (few or large chunks, one CPU, no thread to be had) j->ahead stays NULL. */
+void ahead_start(struct run *r, const uint8_t *wanted);
+/* The next one; there is one. It stays until the next call. */
+struct join_load *ahead_next(struct ahead *a);
+void ahead_stop(struct join *j);
 int join_rewind(struct run *r);
 int join_rewind_nodes(struct run *r, uint32_t from, uint32_t to);
 int join_next_chunk(struct run *r, const uint8_t *wanted, struct chunk *c, struct err *e);

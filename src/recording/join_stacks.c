@@ -390,12 +390,12 @@ static int sampled_load(struct join *j, const struct join_sampled *s)
 	int rc = s->memory ? 1 : join_file_open(j, s->file);
 
 	if (!rc)
-		rc = blocks_at(&j->blocks, s->offset, &b);
+		rc = blocks_at(&j->open.blocks, s->offset, &b);
 	if (rc <= 0)
 		return rc == -ENOMEM ? rc : -EBADMSG;
 	if (b.type != s->type)
 		return -EBADMSG;
-	rc = file_events(&b, &j->chunk.expander, &generation, &j->sampled_records);
+	rc = file_events(&b, &j->load.read.expander, &generation, &j->sampled_records);
 	if (!rc)
 		j->sampled_in =
 			(struct scan){ .at = j->sampled_records.data,

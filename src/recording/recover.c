@@ -195,7 +195,7 @@ static int file_copy(struct join *j, struct copy *c, int to)
 					.head = head_ignore,
 					.event = event_ignore,
 					.chunk = chunk_count,
-					.reader = &j->chunk,
+					.reader = &j->load.read,
 					.damage = damage_ignore,
 					.block = block_copy };
 	struct file_found found;

@@ -193,6 +193,10 @@ struct run {
 	/* The rest of the chunk that next_ranges gave last: node, times, wanted columns. 1; 0 when
 	 * it is malformed, so that its ranges are void, too (they stay readable); or -errno. */
 	int (*values)(struct run *r, const uint8_t *wanted, struct chunk *c, struct err *e);
+	/* Between a rewind and the first next_ranges or next_chunk: values of these series alone
+	 * will be asked for in this pass, so that other threads may read them ahead. wanted stays
+	 * as it is until the next rewind. NULL: it cannot. */
+	void (*read_ahead)(struct run *r, const uint8_t *wanted);
 	/* The spans of a pack, in the order they were written, until the next call. Their number;
 	 * 0 when they cannot be read (which is damage); or -errno. Not between next_ranges and
 	 * values. */

@@ -58,19 +58,34 @@ struct row {
 	bool own; /* of a site's or a user's list */
 };
 
-/* The rows of both lists, one after the other. False: there are no more. */
-static bool next_row(const struct secret_list *l, size_t *i, struct row *out)
+/* The rows of this kind of both lists, one after the other. False: there are no more. */
+static bool next_row(const struct secret_list *l, enum secret_kind kind, size_t *i, struct row *out)
 {
-	size_t own = *i - COUNT(names);
+	while (*i < COUNT(names)) {
+		size_t at = (*i)++;
 
-	if (*i < COUNT(names))
-		*out = (struct row){ names[*i].kind, names[*i].text, names[*i].n, false };
-	else if (l && own < l->n)
-		*out = (struct row){ l->row[own].kind, l->row[own].text, l->row[own].n, true };
-	else
-		return false;
-	++*i;
-	return true;
+		if (names[at].kind != kind)
+			continue;
+		*out = (struct row){ kind, names[at].text, names[at].n, false };
+		return true;
+	}
+	while (l && *i - COUNT(names) < l->n) {
+		size_t at = (*i)++ - COUNT(names);
+
+		if (l->row[at].kind != kind)
+			continue;
+		*out = (struct row){ kind, l->row[at].text, l->row[at].n, true };
+		return true;
+	}
+	return false;
+}
+
+/* As strncasecmp, which is asked for each name, row and place: of most the first letter tells. */
+static bool is_same(const char *a, const char *b, size_t n)
+{
+	const unsigned case_bit = 0x20;
+
+	return !(((unsigned char)*a ^ (unsigned char)*b) & ~case_bit) && !strncasecmp(a, b, n);
 }
 
 /* Is what lies at `at` in the name a part of a harmless word? */
@@ -79,14 +94,13 @@ static bool is_harmless(const struct secret_list *l, const char *name, size_t n,
 {
 	struct row r;
 
-	for (size_t i = 0; next_row(l, &i, &r);) {
+	for (size_t i = 0; next_row(l, SECRET_HARMLESS, &i, &r);) {
 		size_t from = at + len > r.n ? at + len - r.n : 0;
 
-		if (r.kind != SECRET_HARMLESS || r.n < len)
+		if (r.n < len)
 			continue;
 		for (; from <= at && from + r.n <= n; from++)
-			if (!strncasecmp(name + from, r.text, r.n) &&
-			    is_boundary(name, n, from + r.n))
+			if (is_same(name + from, r.text, r.n) && is_boundary(name, n, from + r.n))
 				return true;
 	}
 	return false;
@@ -99,7 +113,7 @@ static bool is_held(const struct secret_list *l, const char *name, size_t n, con
 	size_t to = r->kind == SECRET_BEGINNING ? 0 : n - r->n;
 
 	for (size_t at = ends ? n - r->n : 0; at <= to; at++) {
-		if (strncasecmp(name + at, r->text, r->n) != 0)
+		if (!is_same(name + at, r->text, r->n))
 			continue;
 		if ((r->kind == SECRET_WORD || r->kind == SECRET_MAYBE ||
 		     r->kind == SECRET_ABOUT) &&
@@ -116,9 +130,8 @@ static bool holds(const struct secret_list *l, const char *name, size_t n, enum 
 {
 	struct row r;
 
-	for (size_t i = 0; next_row(l, &i, &r);)
-		if (r.kind == kind && r.n <= n && !(kind == SECRET_WHOLE && r.n != n) &&
-		    is_held(l, name, n, &r))
+	for (size_t i = 0; next_row(l, kind, &i, &r);)
+		if (r.n <= n && !(kind == SECRET_WHOLE && r.n != n) && is_held(l, name, n, &r))
 			return true;
 	return false;
 }
@@ -190,8 +203,8 @@ static bool is_plain(const struct secret_list *l, const char *value)
 		return true;
 	if (value[n] == ' ' && isgraph((unsigned char)value[n + 1]) && precedes(value, n, NULL))
 		return false; /* Authorization: Basic ... */
-	for (size_t i = 0; next_row(l, &i, &r);)
-		if (r.kind == SECRET_PLAIN && r.n == n && !strncasecmp(value, r.text, n))
+	for (size_t i = 0; next_row(l, SECRET_PLAIN, &i, &r);)
+		if (r.n == n && !strncasecmp(value, r.text, n))
 			return true;
 	return false;
 }
@@ -387,9 +400,11 @@ static size_t token_begins(const struct secret_list *l, const char *text, bool i
 	size_t least = inner ? SURE_BYTES : 0;
 
 	for (size_t i = 0; i < COUNT(tokens); i++) {
+		if (*text != *tokens[i].beginning || tokens[i].n < least ||
+		    strncmp(text, tokens[i].beginning, tokens[i].n) != 0)
+			continue;
 		*out = (struct row){ SECRET_TOKEN, tokens[i].beginning, tokens[i].n, false };
-		if (out->n >= least && !strncmp(text, out->text, out->n))
-			return tokens[i].least;
+		return tokens[i].least;
 	}
 	for (uint32_t i = 0; l && i < l->n; i++) {
 		*out = (struct row){ l->row[i].kind, l->row[i].text, l->row[i].n, true };

@@ -176,7 +176,7 @@ void html_commands(struct bytes *b, const struct page_source *p)
 	}
 	html_table(b, "Totals of all processes with the same name", h, sizeof h / sizeof h[0]);
 	for (uint32_t i = 0; i < s->ncommands && i < COMMANDS_MAX; i++) {
-		html_name_cell(b, s->commands[i].name, NAN);
+		html_name_cell(b, summary_command_shown(&s->commands[i]), NAN);
 		html_number_cell(b, UNIT_COUNT, s->commands[i].processes);
 		html_number_cell(b, UNIT_SECONDS, s->commands[i].cpu_s);
 		html_number_cell(b, UNIT_BYTES, s->commands[i].peak_rss_bytes);

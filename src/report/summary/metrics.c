@@ -293,6 +293,8 @@ static int read_all(struct pass *p, struct err *e)
 
 	if (rc)
 		return err_set(e, rc, "cannot read %.300s again from its start", r->path);
+	if (r->read_ahead)
+		r->read_ahead(r, wanted);
 	while ((rc = r->next_ranges(r, &range, &n, e)) > 0) {
 		rc = r->values(r, wanted, &c, e);
 		if (rc > 0) {

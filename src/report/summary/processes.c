@@ -308,6 +308,10 @@ static void find_on_gpus(struct summary *s, const struct run *r, const struct se
 	}
 }
 
+/* Processes of a storm that no sample saw, so that nobody had time to name them. What is known of a
+ * few of them is not what they did. */
+static const char nameless[] = "?";
+
 int summary_processes_make(struct summary *s, const struct run *r, const struct series_index *x,
 			   struct err *e)
 {
@@ -340,6 +344,10 @@ int summary_processes_make(struct summary *s, const struct run *r, const struct 
 		if (isnan(p->end_s))
 			s->commands[s->ncommands++] = living(p);
 	}
+	for (uint32_t i = 0; i < s->ncommands; i++)
+		if (!strcmp(s->commands[i].name, nameless))
+			s->commands[i].cpu_s = s->commands[i].peak_rss_bytes =
+				s->commands[i].read_bytes = s->commands[i].written_bytes = NAN;
 	s->ncommands = merge(s->commands, s->ncommands);
 	return bad;
 }
@@ -362,13 +370,17 @@ double summary_compressors_s(const struct summary *s)
 	return s->ncommands ? sum : NAN;
 }
 
+const char *summary_command_shown(const struct summary_command *c)
+{
+	return strcmp(c->name, nameless) != 0 ? c->name : "(no sample saw them)";
+}
+
 const struct summary_command *summary_most_started(const struct summary *s)
 {
 	const struct summary_command *most = NULL;
 
-	/* "?": those of a storm that nobody had time to name. */
 	for (uint32_t i = 0; i < s->ncommands; i++)
-		if (strcmp(s->commands[i].name, "?") != 0 &&
+		if (strcmp(s->commands[i].name, nameless) != 0 &&
 		    (!most || s->commands[i].processes > most->processes))
 			most = &s->commands[i];
 	return most;

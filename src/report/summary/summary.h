@@ -315,6 +315,8 @@ void summary_free(struct summary *s);
 typedef int summary_metric_fn(void *ctx, const struct summary_metric *m);
 int summary_metrics_each(struct run *r, summary_metric_fn *give, void *ctx, struct err *e);
 
+/* Its name, as people read it. */
+const char *summary_command_shown(const struct summary_command *c);
 /* The command of which most processes ran; NULL: none is known. */
 const struct summary_command *summary_most_started(const struct summary *s);
 /* CPU time of programs that do nothing else: users know that they compress. */

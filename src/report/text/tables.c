@@ -108,8 +108,9 @@ static void print_commands(const struct summary *s, FILE *out)
 		const struct summary_command *c = &s->commands[i];
 		char name[NAME_WIDTH + 1], cpu[CELL], rss[CELL], in[CELL], wrote[CELL];
 
-		fprintf(out, "  %-*s %9.0f %8s %9s %9s %9s\n", NAME_WIDTH, name_cell(name, c->name),
-			c->processes, cell_text(cpu, UNIT_SECONDS, c->cpu_s),
+		fprintf(out, "  %-*s %9.0f %8s %9s %9s %9s\n", NAME_WIDTH,
+			name_cell(name, summary_command_shown(c)), c->processes,
+			cell_text(cpu, UNIT_SECONDS, c->cpu_s),
 			cell_text(rss, UNIT_BYTES, c->peak_rss_bytes),
 			cell_text(in, UNIT_BYTES, c->read_bytes),
 			cell_text(wrote, UNIT_BYTES, c->written_bytes));
