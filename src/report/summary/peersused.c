@@ -29,6 +29,10 @@ const char *const peer_limit_names[] = {
 	[PEER_LIMIT_PROGRAM] = "program",
 };
 
+/* Of the time sending. */
+#define READER_LEAST 0.1
+#define BUFFER_LEAST 0.3
+
 static bool is_peer(const struct run *r, uint32_t i)
 {
 	return r->instances[i].domain && !strcmp(r->instances[i].domain, "peer");
@@ -166,21 +170,22 @@ static void make_rows(struct peers_used *u, const struct run *r)
 	qsort(u->row, u->n, sizeof *u->row, by_bytes);
 }
 
-/* What there was to send for half of the time that the connection was there, and what it waited
- * for then: half of it or more. Nothing is said of less than a tenth of a second, and of
- * ends that hardly send. */
+/* What it waited for. Even where the reader or the buffer alone limits a transfer, each round trip
+ * is the network's part: it is the larger that counts against what the network itself makes
+ * (a tenth and three tenths, as made transfers over a way with a round trip show).
+ * Nothing is said of less than a tenth of a second, and of ends that hardly send. */
 enum peer_limit peer_limit_of(const struct peer_row *r)
 {
-	const double *v = r->value;
+	const double *v = r->value, busy = v[PEER_BUSY];
 
 	if (!(v[PEER_SENT] > 0) || v[PEER_SENT] < 0.1 * v[PEER_RECEIVED] || !(v[PEER_BUSY] >= 0) ||
 	    !(v[PEER_OPEN] >= 0.1))
 		return PEER_LIMIT_NONE;
-	if (v[PEER_BUSY] < 0.5 * v[PEER_OPEN])
+	if (v[PEER_BUSY] < 0.75 * v[PEER_OPEN])
 		return PEER_LIMIT_PROGRAM;
-	if (v[PEER_RECEIVER] >= 0.5 * v[PEER_BUSY])
+	if (v[PEER_RECEIVER] >= READER_LEAST * busy && v[PEER_RECEIVER] >= v[PEER_BUFFER])
 		return PEER_LIMIT_READER;
-	return v[PEER_BUFFER] >= 0.5 * v[PEER_BUSY] ? PEER_LIMIT_BUFFER : PEER_LIMIT_NETWORK;
+	return v[PEER_BUFFER] >= BUFFER_LEAST * busy ? PEER_LIMIT_BUFFER : PEER_LIMIT_NETWORK;
 }
 
 static void judge(struct peers_used *u)

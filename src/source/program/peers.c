@@ -144,7 +144,7 @@ static void take_end(void *ctx, const struct sockdiag *d)
 {
 	struct peers *k = ctx;
 
-	peers_destroyed(k->book, d, k->book->now_ns);
+	peers_destroyed(k->book, d, clock_mono_ns());
 }
 
 /* Where messages were lost, sockets go without a word. */

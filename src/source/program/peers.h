@@ -51,7 +51,7 @@ struct peers_socket {
 	int64_t counted[PEER_COUNTERS];     /* what its row has of it */
 	int64_t before[PEER_COUNTERS];      /* from before the recording */
 	uint8_t missed;                     /* looks without it */
-	bool incoming, fin;                 /* fin: the other end has sent all */
+	bool first, incoming, fin;          /* fin: the other end has sent all */
 };
 
 struct peers_table {
@@ -64,9 +64,9 @@ struct peers_book {
 	uint32_t now;
 	struct peers_row *row;
 	uint32_t nrows, rows_most;
-	uint8_t *listened; /* a bit for each port */
-	int64_t now_ns;
-	bool starts; /* what is seen now was there before the recording */
+	uint8_t *listened;         /* a bit for each port */
+	int64_t now_ns, before_ns; /* of this look and the one before */
+	bool starts;               /* what is seen now was there before the recording */
 	int64_t left_out;
 	uint32_t unknown; /* sockets of this look whose owner is to be looked for */
 	struct peers_ask {

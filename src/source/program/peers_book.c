@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS = 2 * PEERS_SOCKETS, PORTS = 65536, MISSED_MOST = 3 };
+enum { SLOTS = 2 * PEERS_SOCKETS, PORTS = 65536, EPHEMERAL = 32768, MISSED_MOST = 3 };
 #define RETRY_NS      INT64_C(1000000000)
 #define RETRY_MOST_NS (64 * RETRY_NS)
 
@@ -86,7 +86,12 @@ static bool is_incoming(const struct peers_book *b, const struct sockdiag *d)
 	if (d->has_sent && !d->segments_unacked && syn <= 1 &&
 	    (d->state == SOCKDIAG_ESTABLISHED || d->state == SOCKDIAG_CLOSE_WAIT))
 		return !syn;
-	return local != remote ? local : d->local_port < d->remote_port;
+	if (local != remote)
+		return local;
+	if (d->local_port >= EPHEMERAL && d->remote_port >= EPHEMERAL &&
+	    (d->local_port ^ d->remote_port) & 1)
+		return d->local_port & 1; /* Linux gives even ones to connect, odd ones to bind */
+	return d->local_port < d->remote_port;
 }
 
 /* The FIN of the other end counts as a byte received. Of a socket that was destroyed it is known by
@@ -157,6 +162,14 @@ static int32_t row_of(struct peers_book *b, const struct peers_socket *s, uint32
 	return (int32_t)i;
 }
 
+/* Of a while at whose start or end it was not there, the half, but what it was busy at least. */
+static int64_t time_within(int64_t while_ns, uint64_t busy_us)
+{
+	int64_t busy_ns = bounded(busy_us, 1000);
+
+	return busy_ns <= while_ns / 2 ? while_ns / 2 : busy_ns < while_ns ? busy_ns : while_ns;
+}
+
 /* What it has more than its row knows. Counters that go back count nothing. */
 static void count(struct peers_book *b, struct peers_socket *s, int64_t now_ns)
 {
@@ -193,6 +206,7 @@ static void count(struct peers_book *b, struct peers_socket *s, int64_t now_ns)
 void peers_begin(struct peers_book *b, int64_t now_ns)
 {
 	b->now ^= 1;
+	b->before_ns = b->now_ns ? b->now_ns : now_ns;
 	b->now_ns = now_ns;
 	b->unknown = 0;
 	b->table[b->now].n = 0;
@@ -219,6 +233,7 @@ void peers_take(struct peers_book *b, const struct sockdiag *d)
 		values_of(s->before, s);
 	s->fin = has_fin(s, d);
 	s->last = *d;
+	s->first = !was && !b->starts;
 	s->missed = 0;
 	count(b, s, b->now_ns);
 	s->seen_ns = b->now_ns;
@@ -254,6 +269,9 @@ bool peers_own(struct peers_book *b, uint64_t inode, uint32_t process)
 	s->incoming = is_incoming(b, &s->last);
 	s->row = row_of(b, s, process);
 	number_add(&b->row[s->row].value[PEER_CONNECTIONS], 1);
+	if (s->first) /* it came at some time since the look before */
+		number_add(&b->row[s->row].value[PEER_OPEN_NS],
+			   time_within(b->now_ns - b->before_ns, s->last.busy_us));
 	count(b, s, b->now_ns);
 	return true;
 }
@@ -300,6 +318,11 @@ void peers_destroyed(struct peers_book *b, const struct sockdiag *d, int64_t now
 
 	if (!s || s->row < 0)
 		return;
+	if (now_ns > s->seen_ns)
+		now_ns = s->seen_ns +
+			 time_within(now_ns - s->seen_ns, d->busy_us > s->last.busy_us
+								  ? d->busy_us - s->last.busy_us
+								  : 0);
 	s->fin = has_fin(s, d);
 	s->last = *d;
 	s->last.state = SOCKDIAG_CLOSED;
