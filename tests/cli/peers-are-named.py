@@ -89,3 +89,59 @@ for limit, delay, loss, rate in (("buffer", 0.005, 0, 0), ("network", 0.005, 0, 
     assert (sender["retransmits"] > 0) == bool(loss or rate) or rate, sender
 # On a machine that is too crowded to move packets in time one may be told otherwise.
 assert right >= tried - 1, (right, tried)
+
+# ---- two nodes ----
+SERVER = """
+import socket, sys
+one = socket.create_server(("10.8.0.1", 7000)).accept()[0]
+got = 0
+while data := one.recv(1 << 20):
+    got += len(data)
+one.sendall(b"%d" % got)
+one.close()
+"""
+CLIENT = """
+import socket, sys, time
+for _ in range(300):
+    try:
+        one = socket.create_connection(("10.8.0.1", 7000))
+        break
+    except OSError:
+        time.sleep(0.05)
+for _ in range(25):
+    one.sendall(b"x" * 40000)
+    time.sleep(0.1)
+one.shutdown(socket.SHUT_WR)
+assert b"".join(iter(lambda: one.recv(100), b"")) == b"1000000"
+one.close()
+"""
+holders = []
+if os.getuid() == 0 and subprocess.run(["unshare", "--net", "--uts", "true"], check=False).returncode == 0:
+    holders = [subprocess.Popen(["unshare", "--net", "--uts", "sh", "-c", f"echo n{i} >/proc/sys/kernel/hostname && echo ready && exec sleep 120"], text=True,
+                                stdout=subprocess.PIPE) for i in (11, 12)]
+    assert all(holder.stdout.readline() == "ready\n" for holder in holders)
+    inner = [["nsenter", "-t", str(one.pid), "--net", "--uts"] for one in holders]
+try:
+    if holders and not subprocess.run(["ip", "link", "add", "pa", "netns", str(holders[0].pid), "type", "veth", "peer", "name", "pb", "netns",
+                                       str(holders[1].pid)], check=False).returncode:
+        for i, name in enumerate(("pa", "pb")):
+            for words in ("link set lo up", f"addr add 10.8.0.{i + 1}/24 dev {name}", f"link set {name} up"):
+                subprocess.run([*inner[i], "ip", *words.split()], check=True)
+        nodes = [subprocess.Popen([*inner[i], "env", "SLURM_JOB_ID=4711", "SLURM_JOB_NODELIST=n[11-12]", "SLURM_JOB_NUM_NODES=2", f"SLURMD_NODENAME=n{11 + i}",
+                                   SONDE, "run", "-q", "--stacks=off", "--peers", "-o", "nodes", "--", sys.executable, "-c", program])
+                 for i, program in enumerate((SERVER, CLIENT))]
+        assert [node.wait(timeout=60) for node in nodes] == [0, 0]
+        document = json.loads(sonde("show", "--peers", "--json", "nodes"))
+        cells = {(cell["from"], cell["to"]): cell["bytes"] for cell in document["matrix"]}
+        assert cells == {("n12", "n11"): 1000000, ("n11", "n12"): 7}, (cells, document)
+        assert {row["remote_node"] for row in document["peers"]} == {"n11", "n12"}, document["peers"]
+        assert "From node (row) to node (column)" in sonde("show", "--peers", "nodes")
+        sonde("report", "--only", "html", "nodes")
+        with open("nodes/report.html", encoding="utf-8") as f:
+            assert "Bytes from node to node" in f.read()
+    else:
+        print("no two nodes can be made here")
+finally:
+    for one in holders:
+        one.kill()
+        one.wait()

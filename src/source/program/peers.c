@@ -422,7 +422,7 @@ static int peers_open(void *state, const struct source_env *env, struct sample *
 	sample_meta_bool(s, "peers.ends_told", k->ends > 0);
 	if (!k->ends)
 		sample_meta_text(s, "peers.note",
-				 "the kernel does not tell of connections that end: what is said "
+				 "the kernel does not report connections that end: what is said "
 				 "of those that ended is a lower limit");
 	return 0;
 }
