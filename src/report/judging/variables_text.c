@@ -405,55 +405,21 @@ static const char *top_wait(const struct summary *s)
 	return s->wait_top;
 }
 
-static const char *held_up_lock(const struct summary *s)
-{
-	return s->holdup[HOLDUP_LOCK].at;
-}
-
-static const char *held_up_barrier(const struct summary *s)
-{
-	return s->holdup[HOLDUP_BARRIER].at;
-}
-
-static const char *held_up_reader(const struct summary *s)
-{
-	return s->holdup[HOLDUP_READER].at;
-}
-
-static const char *held_up_feeder(const struct summary *s)
-{
-	return s->holdup[HOLDUP_FEEDER].at;
-}
-
-static const char *held_up_workers(const struct summary *s)
-{
-	return s->holdup[HOLDUP_WORKERS].at;
-}
-
-static const char *held_up_children(const struct summary *s)
-{
-	return s->holdup[HOLDUP_CHILDREN].at;
-}
-
-static const char *held_up_network(const struct summary *s)
-{
-	return s->holdup[HOLDUP_NETWORK].at;
-}
-
-static const char *held_up_storage(const struct summary *s)
-{
-	return s->holdup[HOLDUP_STORAGE].at;
-}
-
-static const char *held_up_file_lock(const struct summary *s)
-{
-	return s->holdup[HOLDUP_FILE_LOCK].at;
-}
-
-static const char *held_up_sleep(const struct summary *s)
-{
-	return s->holdup[HOLDUP_SLEEP].at;
-}
+#define HELD_UP(name_, which_)                                                                     \
+	static const char *name_(const struct summary *s)                                          \
+	{                                                                                          \
+		return s->holdup[which_].at;                                                       \
+	}
+HELD_UP(held_up_lock, HOLDUP_LOCK)
+HELD_UP(held_up_barrier, HOLDUP_BARRIER)
+HELD_UP(held_up_reader, HOLDUP_READER)
+HELD_UP(held_up_feeder, HOLDUP_FEEDER)
+HELD_UP(held_up_workers, HOLDUP_WORKERS)
+HELD_UP(held_up_children, HOLDUP_CHILDREN)
+HELD_UP(held_up_network, HOLDUP_NETWORK)
+HELD_UP(held_up_storage, HOLDUP_STORAGE)
+HELD_UP(held_up_file_lock, HOLDUP_FILE_LOCK)
+HELD_UP(held_up_sleep, HOLDUP_SLEEP)
 
 const struct text_variable text_variables[] = {
 	{ "small_files_directory", "The directory of which most small files were opened.",
