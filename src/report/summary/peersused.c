@@ -31,7 +31,7 @@ const char *const peer_limit_names[] = {
 
 /* Of the time sending. */
 #define READER_LEAST 0.1
-#define BUFFER_LEAST 0.3
+#define BUFFER_LEAST 0.35
 
 static bool is_peer(const struct run *r, uint32_t i)
 {
@@ -172,7 +172,7 @@ static void make_rows(struct peers_used *u, const struct run *r)
 
 /* What it waited for. Even where the reader or the buffer alone limits a transfer, each round trip
  * is the network's part: it is the larger that counts against what the network itself makes
- * (a tenth and three tenths, as made transfers over a way with a round trip show).
+ * (a tenth and 35 %, as made transfers over a way with a round trip show).
  * Nothing is said of less than a tenth of a second, and of ends that hardly send. */
 enum peer_limit peer_limit_of(const struct peer_row *r)
 {
