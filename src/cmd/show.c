@@ -11,6 +11,7 @@
 #include "report/summary/mpi.h"
 #include "report/summary/own.h"
 #include "report/summary/path.h"
+#include "report/summary/peersused.h"
 #include "report/summary/pipeline.h"
 #include "report/summary/reason.h"
 #include "report/summary/summary.h"
@@ -36,7 +37,7 @@ enum { CODE_ROWS = 10, CODE_ROWS_BY = 50, CODE_ROWS_JSON = 1000 };
 enum { BY_OBJECT = STACKS_BY_NUMBER_OF + 1, BY_PLACE, BY_FILE, BY_MOUNT = BY_FILE + 3 };
 
 struct show_options {
-	bool json, markdown, spans, all, code, waits, memory, mpi, path, files, pipelines;
+	bool json, markdown, spans, all, code, waits, memory, mpi, path, files, peers, pipelines;
 	bool newest; /* it was not named */
 	int64_t tracker, by;
 	const char *rules, *metrics, *classes, *pipeline_rules;
@@ -83,6 +84,12 @@ static const struct option rows[] = {
 		  "opens, stats and missing names; with --json as schema "
 		  "sonde/files/1. Needs a recording with --files.",
 	  OPTION_OFFSET(struct show_options, files) },
+	{ .name = "peers",
+	  .help = "Print with whom the job talked by TCP instead: bytes, retransmissions, round trip, "
+		  "and whether the reader, the send buffer or the network limited it; of several "
+		  "nodes, the bytes from node to node; with --json as schema sonde/peers/1. Needs a "
+		  "recording with --peers.",
+	  OPTION_OFFSET(struct show_options, peers) },
 	{ .name = "mpi",
 	  .help = "Print what the job's ranks did with MPI instead: efficiencies of the job and of "
 		  "its phases, time and bytes by function and rank, and who comes last; with "
@@ -144,6 +151,7 @@ static const struct example examples[] = {
 	{ "show --code sonde_1234", "the kinds of code and the functions that used the CPU" },
 	{ "show --by line sonde_1234", "the lines that used most" },
 	{ "show --waits sonde_1234", "what the threads waited for, and in which functions" },
+	{ "show --peers sonde_1234", "with whom it talked by TCP, and what limited that" },
 	{ "show --path sonde_1234", "which processes decided how long a build took" },
 	{ "show --pipelines sonde_1234", "what the rules of a workflow need" },
 	{ "show --memory sonde_1234", "which functions touched the memory of the peak first" },
@@ -432,6 +440,22 @@ static int print_files(const struct show_options *o, const struct summary *s, st
 				stdout, e);
 }
 
+static int print_peers(const struct show_options *o, const struct summary *s, const struct run *r,
+		       struct err *e)
+{
+	struct bytes out = { 0 };
+
+	if (o->json) {
+		peers_used_json(s->peers_used, &out);
+		return print_all(&out, r, e);
+	}
+	if (!s->peers_used)
+		say("show: no connections in %s; record them with --peers", r->path);
+	else
+		peers_used_print(s->peers_used, o->all ? SIZE_MAX : CODE_ROWS, stdout);
+	return 0;
+}
+
 static int print_tracker(bool samples, const struct summary *s, struct run *r, struct err *e)
 {
 	struct bytes out = { 0 };
@@ -483,7 +507,7 @@ static int print_summary(const struct show_options *o, struct run *r, struct err
 				     &(struct summary_wish){
 					     .all = o->json && !o->tracker && !o->code && !o->mpi &&
 						    !o->memory && !o->path && !o->pipelines &&
-						    !o->files && json_needs_all(r),
+						    !o->files && !o->peers && json_needs_all(r),
 					     .site = site,
 					     .compared = o->metrics,
 					     .classes = o->classes },
@@ -494,6 +518,8 @@ static int print_summary(const struct show_options *o, struct run *r, struct err
 		rc = print_code(o, &s, r, e);
 	else if (!rc && o->files)
 		rc = print_files(o, &s, r, e);
+	else if (!rc && o->peers)
+		rc = print_peers(o, &s, r, e);
 	else if (!rc && o->memory)
 		rc = print_memory(o, &s, r, e);
 	else if (!rc && o->path)
@@ -534,17 +560,19 @@ static int show_exec(const void *given, int noperands, char **operands)
 	options.pipelines |= options.pipeline_rules != NULL;
 	options.code |= options.by && !options.waits && !options.memory && !options.files;
 	if (options.code + options.waits + options.memory + options.mpi + options.files +
-		    options.path + options.pipelines + options.spans + (options.tracker != 0) >
+		    options.path + options.pipelines + options.peers + options.spans +
+		    (options.tracker != 0) >
 	    1) {
 		say("show: use each of --code, --waits, --memory, --path, --pipelines, --mpi, "
-		    "--files, --spans and --tracker without the others");
+		    "--files, --peers, --spans and --tracker without the others");
 		return EXIT_USAGE;
 	}
 	if (options.markdown &&
 	    (options.json || options.spans || options.tracker || options.code || options.waits ||
-	     options.memory || options.path || options.pipelines || options.mpi || options.files)) {
+	     options.memory || options.path || options.pipelines || options.mpi || options.files ||
+	     options.peers)) {
 		say("show: use --markdown without --json, --spans, --code, --waits, --memory, "
-		    "--path, --pipelines, --mpi, --files and --tracker");
+		    "--path, --pipelines, --mpi, --files, --peers and --tracker");
 		return EXIT_USAGE;
 	}
 	if (options.waits && options.by && !waits_table(options.by, &by)) {

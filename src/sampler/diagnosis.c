@@ -544,7 +544,8 @@ int diagnosis_make(struct diagnosis *d, const char *procfs, const char *sysfs, s
 {
 	struct source_env env = { .interval_ns = NS_PER_S,
 				  .patience_ns = PATIENCE_S * NS_PER_S,
-				  .files = FILES_BY_CALLS };
+				  .files = FILES_BY_CALLS,
+				  .peers = true };
 	int r = root_open(&env.proc, procfs);
 
 	if (r < 0)

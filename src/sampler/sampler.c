@@ -123,6 +123,7 @@ static void fill_env(struct source_env *env, const struct sampler_options *o)
 	env->no_paths = o->no_paths;
 	env->memory_hz = o->memory_hz;
 	env->files = o->files;
+	env->peers = o->peers;
 	env->waits_hz = o->waits_hz;
 	env->mask = (struct source_mask){ secret_text, o->tree.secrets };
 }

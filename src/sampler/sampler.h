@@ -41,6 +41,7 @@ struct sampler_options {
 	struct tree_options tree; /* its proc is filled in */
 	struct perf_options perf;
 	enum files_by files;     /* how the files that the job uses are recorded */
+	bool peers;              /* whether its TCP connections are recorded */
 	int64_t memory_hz;       /* samples of page faults a second; 0: as fits; < 0: none */
 	int64_t waits_hz;        /* looks a second; 0: as fits; < 0: waits are not watched */
 	int64_t stacks_hz;       /* of each busy CPU; 0: as fits; < 0: stacks are not sampled */

@@ -210,6 +210,7 @@ struct recorder_options recording_recorder(const struct recording_plan *p)
 			     .waits_hz = p->waits_hz,
 			     .memory_hz = p->memory_hz,
 			     .files = (enum files_by)o->files,
+			     .peers = o->peers,
 			     .tree = { .process_events = process_events_of(o),
 				       .reader = (enum tree_reader)o->tree,
 				       .pss = (enum pss)o->pss,

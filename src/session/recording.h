@@ -18,7 +18,7 @@ struct recording_options {
 	const char *perf, *events, *perf_cpu, *stacks, *waits, *memory, *annotations;
 	int64_t files;      /* enum files_by */
 	int64_t perf_scope; /* enum perf_scope */
-	bool force, quiet, json, progress, no_history, no_args, no_paths;
+	bool force, quiet, json, progress, no_history, no_args, no_paths, peers;
 };
 
 /* Of perfmon, too. */
@@ -145,6 +145,11 @@ struct recording_options {
 	WAITS_OPTION(struct recording_options, waits), \
 	MEMORY_OPTION(struct recording_options, memory), \
 	FILES_OPTION(struct recording_options, files), \
+	{ .name = "peers", .type = ARG_FLAG, \
+	  .help = "Record with whom each process talks by TCP: bytes, retransmissions, round trip, and " \
+		  "whether the reader, the send buffer or the network limited it. Once a second, " \
+		  "within 0.25% of a core.", \
+	  OPTION_OFFSET(struct recording_options, peers) }, \
 	{ .name = "events", .type = ARG_TEXT, .value = "FILE", \
 	  .help = "Read more groups of perf events from FILE. They replace built-in groups of " \
 		  "the same name.", \

@@ -66,6 +66,7 @@ struct source_env {
 	bool no_paths;           /* of the files in stacks and waits record the names alone */
 	int64_t memory_hz;       /* samples of page faults a second; 0: as fits; < 0: none */
 	enum files_by files;     /* how the files that the job uses are recorded */
+	bool peers;              /* whether its TCP connections are recorded */
 	int64_t waits_hz;        /* looks a second at threads that wait; 0: as fits; < 0: none */
 	int64_t patience_ns; /* how long open may wait for a helper's first answer; 0: not at all */
 	struct source_mask mask;

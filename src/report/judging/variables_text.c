@@ -4,6 +4,7 @@
 #include "report/judging/variables.h"
 #include "report/summary/ending.h"
 #include "report/summary/filesused.h"
+#include "report/summary/peersused.h"
 
 #include <string.h>
 
@@ -370,6 +371,30 @@ static const char *writer_process(const struct summary *s)
 	return NULL;
 }
 
+/* The node, where it is one of the run; else the other end. */
+static const char *peer_end(const struct peer_row *r)
+{
+	return !r ? NULL : r->remote_node && r->to != r->node ? r->remote_node : r->name;
+}
+
+static const char *peer_process(const struct peer_row *r)
+{
+	return r ? r->process : NULL;
+}
+
+#define PEER_TEXTS(which_)                                                                         \
+	static const char *which_##_end(const struct summary *s)                                   \
+	{                                                                                          \
+		return s->peers_used ? peer_end(s->peers_used->which_) : NULL;                     \
+	}                                                                                          \
+	static const char *which_##_process(const struct summary *s)                               \
+	{                                                                                          \
+		return s->peers_used ? peer_process(s->peers_used->which_) : NULL;                 \
+	}
+PEER_TEXTS(reader)
+PEER_TEXTS(buffer)
+PEER_TEXTS(again)
+
 static const char *growing_function(const struct summary *s)
 {
 	return s->touched_top;
@@ -380,55 +405,21 @@ static const char *top_wait(const struct summary *s)
 	return s->wait_top;
 }
 
-static const char *held_up_lock(const struct summary *s)
-{
-	return s->holdup[HOLDUP_LOCK].at;
-}
-
-static const char *held_up_barrier(const struct summary *s)
-{
-	return s->holdup[HOLDUP_BARRIER].at;
-}
-
-static const char *held_up_reader(const struct summary *s)
-{
-	return s->holdup[HOLDUP_READER].at;
-}
-
-static const char *held_up_feeder(const struct summary *s)
-{
-	return s->holdup[HOLDUP_FEEDER].at;
-}
-
-static const char *held_up_workers(const struct summary *s)
-{
-	return s->holdup[HOLDUP_WORKERS].at;
-}
-
-static const char *held_up_children(const struct summary *s)
-{
-	return s->holdup[HOLDUP_CHILDREN].at;
-}
-
-static const char *held_up_network(const struct summary *s)
-{
-	return s->holdup[HOLDUP_NETWORK].at;
-}
-
-static const char *held_up_storage(const struct summary *s)
-{
-	return s->holdup[HOLDUP_STORAGE].at;
-}
-
-static const char *held_up_file_lock(const struct summary *s)
-{
-	return s->holdup[HOLDUP_FILE_LOCK].at;
-}
-
-static const char *held_up_sleep(const struct summary *s)
-{
-	return s->holdup[HOLDUP_SLEEP].at;
-}
+#define HELD_UP(name_, which_)                                                                     \
+	static const char *name_(const struct summary *s)                                          \
+	{                                                                                          \
+		return s->holdup[which_].at;                                                       \
+	}
+HELD_UP(held_up_lock, HOLDUP_LOCK)
+HELD_UP(held_up_barrier, HOLDUP_BARRIER)
+HELD_UP(held_up_reader, HOLDUP_READER)
+HELD_UP(held_up_feeder, HOLDUP_FEEDER)
+HELD_UP(held_up_workers, HOLDUP_WORKERS)
+HELD_UP(held_up_children, HOLDUP_CHILDREN)
+HELD_UP(held_up_network, HOLDUP_NETWORK)
+HELD_UP(held_up_storage, HOLDUP_STORAGE)
+HELD_UP(held_up_file_lock, HOLDUP_FILE_LOCK)
+HELD_UP(held_up_sleep, HOLDUP_SLEEP)
 
 const struct text_variable text_variables[] = {
 	{ "small_files_directory", "The directory of which most small files were opened.",
@@ -439,6 +430,13 @@ const struct text_variable text_variables[] = {
 	{ "again_file", "The file that was read most again.", again_file },
 	{ "missing_directory", "The directory with most names that do not exist.",
 	  missing_directory },
+	{ "reader_end", "The other end, or its node, that was waited for most as it did not read.",
+	  reader_end },
+	{ "reader_process", "The process that sent to it.", reader_process },
+	{ "buffer_end", "The other end to which the send buffer was too small.", buffer_end },
+	{ "buffer_process", "The process that sent to it.", buffer_process },
+	{ "again_end", "The other end to which most was sent again.", again_end },
+	{ "again_process", "The process that sent to it.", again_process },
 	{ "growing_function", "The function whose memory grows with the job's, and where it is.",
 	  growing_function },
 	{ "top_function",

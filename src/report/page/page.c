@@ -128,6 +128,7 @@ static const struct part parts[] = {
 	{ .name = "path", .make = html_path },
 	{ .name = "pipelines", .make = html_pipelines },
 	{ .name = "files", .make = html_files, .grows = true },
+	{ .name = "peers", .make = html_peers, .grows = true },
 	{ .name = "mpi", .make = html_mpi, .grows = true },
 	{ .name = "nodes", .make = html_nodes, .grows = true },
 	{ .name = "tasks", .make = html_tasks, .grows = true },

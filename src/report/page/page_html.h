@@ -45,6 +45,8 @@ void html_pipelines(struct bytes *b, const struct page_source *p);
 void html_touched(struct bytes *b, const struct page_source *p);
 /* The files that the job used: likewise. */
 void html_files(struct bytes *b, const struct page_source *p);
+/* With whom it talked by TCP: likewise. */
+void html_peers(struct bytes *b, const struct page_source *p);
 /* What ranks did with MPI: likewise. */
 void html_mpi(struct bytes *b, const struct page_source *p);
 void html_verdicts(struct bytes *b, const struct page_source *p);

@@ -6,6 +6,7 @@
 #include "report/summary/filesused.h"
 #include "report/summary/mpi.h"
 #include "report/summary/parts.h"
+#include "report/summary/peersused.h"
 #include "report/summary/reason.h"
 #include "report/summary/touched.h"
 #include "report/summary/waittime.h"
@@ -163,6 +164,29 @@ static int files_make(struct summary *s, struct run *r, struct err *e)
 	return rc;
 }
 
+static double peer_value(const struct peer_row *r, enum peer_used which)
+{
+	return r ? r->value[which] : 0;
+}
+
+static int peers_make(struct summary *s, struct run *r, struct err *e)
+{
+	int rc = peers_used_make(&s->peers_used, r, e);
+	const struct peers_used *u = s->peers_used;
+	bool known = u && u->n;
+
+	s->reader_seconds = known ? peer_value(u->reader, PEER_RECEIVER) : NAN;
+	s->reader_ratio =
+		known && u->reader ? s->reader_seconds / u->reader->value[PEER_BUSY] : NAN;
+	s->buffer_seconds = known ? peer_value(u->buffer, PEER_BUFFER) : NAN;
+	s->buffer_ratio =
+		known && u->buffer ? s->buffer_seconds / u->buffer->value[PEER_BUSY] : NAN;
+	s->again_sent_bytes = known ? peer_value(u->again, PEER_RETRANSMITTED) : NAN;
+	s->again_sent_ratio =
+		known && u->again ? s->again_sent_bytes / u->again->value[PEER_SENT] : NAN;
+	return rc;
+}
+
 static int make_parts(struct summary *s, struct run *r, struct series_index *x,
 		      const struct summary_wish *w, struct err *e)
 {
@@ -187,6 +211,8 @@ static int make_parts(struct summary *s, struct run *r, struct series_index *x,
 		rc = memory_make(s, r, e);
 	if (!rc)
 		rc = files_make(s, r, e);
+	if (!rc)
+		rc = peers_make(s, r, e);
 	if (!rc)
 		rc = summary_mpi_make(s, r, x, e);
 	if (!rc)
@@ -323,6 +349,7 @@ void summary_free(struct summary *s)
 	waittime_free(s->waits);
 	touched_free(s->touched);
 	files_used_free(s->files_used);
+	peers_used_free(s->peers_used);
 	mpi_free(s->mpi);
 	*s = (struct summary){ 0 };
 }

@@ -253,6 +253,12 @@ struct summary {
 	 * the run; small pieces that several processes wrote to one file, not in order. */
 	double writer_ratio, writer_seconds, writer_others, blocks_writes, blocks_bytes,
 		blocks_processes;
+	struct peers_used *peers_used; /* report/summary/peersused.h; NULL: not recorded */
+	/* Of the connections that waited longest for a reader and for a send buffer: how long, and
+	 * the share of the time sending; of those that sent most again: its share of the bytes,
+	 * and how much. NAN: not known. */
+	double reader_seconds, reader_ratio, buffer_seconds, buffer_ratio, again_sent_ratio,
+		again_sent_bytes;
 	struct touched_memory
 		*touched; /* its memory by code (report/summary/touched.h); NULL: not known */
 	/* The function of which memory grows with that of the job, "" or "load (load.c:41)"; by how

@@ -8,6 +8,7 @@
 #include "report/summary/filesused.h"
 #include "report/summary/mpi.h"
 #include "report/summary/own.h"
+#include "report/summary/peersused.h"
 #include "report/summary/summary.h"
 #include "report/summary/touched.h"
 #include "report/summary/waittime.h"
@@ -348,6 +349,23 @@ static void add_files(struct lines *l, const struct summary *s, unsigned most)
 	bytes_free(&words);
 }
 
+/* With whom it talked most, where that was recorded. */
+static void add_peers(struct lines *l, const struct summary *s, unsigned most)
+{
+	struct bytes words = { 0 };
+
+	if (!s->peers_used)
+		return;
+	peers_used_words(s->peers_used, most, &words);
+	if (!words.len && s->peers_used->refused) {
+		bytes_puts(&words, "not recorded: ");
+		escape_terminal(&words, s->peers_used->refused);
+	}
+	if (words.len && !words.failed)
+		bytes_put(lines_add(l, "peers", NULL), words.data, words.len);
+	bytes_free(&words);
+}
+
 static void add_mpi(struct lines *l, const struct summary *s, unsigned most)
 {
 	if (s->mpi)
@@ -414,6 +432,7 @@ void summary_print_brief(const struct summary *s, const struct own *own, FILE *o
 	add_waits(&l, s, WAITS_MATTER, CODE_BRIEFLY);
 	add_touched(&l, s, CODE_BRIEFLY);
 	add_files(&l, s, CODE_BRIEFLY);
+	add_peers(&l, s, CODE_BRIEFLY);
 	add_mpi(&l, s, CODE_BRIEFLY);
 	terminal_used_briefly(&l, s);
 	add_own(&l, own);
@@ -434,6 +453,7 @@ static void add_all(struct lines *l, const struct summary *s, bool colour)
 	add_waits(l, s, 0, CODE_FULLY);
 	add_touched(l, s, CODE_FULLY);
 	add_files(l, s, CODE_FULLY);
+	add_peers(l, s, CODE_FULLY);
 	add_mpi(l, s, CODE_FULLY);
 	add_tasks(l, s);
 	terminal_used(l, s);

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""With whom a job talks by TCP (run --peers), as an ordinary user: bytes to the byte, of IPv4, IPv6 and mapped addresses; others' sockets are not
+the job's; what limits a transfer, on loopback and over a way with a round trip (tests/far_end.py, root); several nodes as a matrix; nothing where it
+was not asked for."""
+# limit: 300
+import json
+import os
+import subprocess
+import sys
+
+import jsonschema
+
+from ordinary_user import USER, enter_room
+
+SONDE, TOP = (os.environ[name] for name in ("SONDE", "TOP"))
+holder = enter_room()
+MIX = TOP + "/tests/programs/peers_mix.py"
+with open(TOP + "/docs/schema/peers.json", encoding="utf-8") as f:
+    SCHEMA = json.load(f)
+
+
+def sonde(*words):
+    return subprocess.run([SONDE, *words], capture_output=True, text=True, check=True).stdout
+
+
+def record(name, *command, before=(), options=("--peers",)):
+    said = subprocess.run([*before, SONDE, "run", "-q", "--stacks=off", *options, "-o", name, "--", *command], stdout=subprocess.PIPE, text=True, timeout=100,
+                          check=False)
+    if said.returncode == 77:
+        return None, None
+    assert said.returncode == 0, said
+    if USER:
+        subprocess.run(["chmod", "-R", "a+rX", name], check=True)
+    document = json.loads(sonde("show", "--peers", "--json", name))
+    jsonschema.Draft202012Validator(SCHEMA).validate(document)
+    return document, said.stdout
+
+
+refused, _ = record("tried", "true", before=USER)
+if refused["not_recorded"]:
+    print("sockets are not listed here:", refused["not_recorded"])
+    raise SystemExit(77)
+off, _ = record("off", "true", before=USER, options=())
+assert off["peers"] == [] and "--peers" in off["not_recorded"], off
+
+# ---- refused: seccomp makes socket(AF_NETLINK) fail ----
+DENY = """
+import ctypes, os, struct, sys
+call = {"x86_64": 41, "aarch64": 198}[os.uname().machine]
+rows = [(0x20, 0, 0, 0), (0x15, 0, 3, call), (0x20, 0, 0, 16), (0x15, 0, 1, 16), (0x06, 0, 0, 0x50001), (0x06, 0, 0, 0x7FFF0000)]
+code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *row) for row in rows))
+libc = ctypes.CDLL(None, use_errno=True)
+assert libc.prctl(38, 1, 0, 0, 0) == 0
+assert libc.prctl(22, 2, ctypes.c_char_p(struct.pack("HxxxxxxP", len(rows), ctypes.addressof(code)))) == 0
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+denied, _ = record("denied", "true", before=(*USER, sys.executable, "-c", DENY))
+assert denied["peers"] == [] and "Operation not permitted" in denied["not_recorded"], denied
+assert "not permitted" in subprocess.run([sys.executable, "-c", DENY, SONDE, "doctor"], capture_output=True, text=True, check=False).stdout.split(" peers: ")[1][:200]
+
+# ---- bytes, and whose they are: beside another process of this user that sends, too ----
+beside = subprocess.Popen([*USER, sys.executable, MIX, "program", "12"], stdout=subprocess.PIPE, text=True)
+for host in ("127.0.0.1", "::1", "::ffff:127.0.0.1"):
+    if host != "127.0.0.1" and not os.path.exists("/proc/net/if_inet6"):
+        continue
+    document, said = record("bytes" + host.replace(":", "_"), sys.executable, MIX, "program", "2.5", host, before=USER)
+    truth = json.loads(said)
+    ends = {row["direction"]: row for row in document["peers"] if row["port"] == truth["port"]}
+    assert len(document["peers"]) == 2 and set(ends) == {"in", "out"}, document["peers"]
+    assert ends["out"]["sent_bytes"] == ends["in"]["received_bytes"] == truth["sent"] == truth["got"], (truth, ends)
+    assert ends["out"]["received_bytes"] == ends["in"]["sent_bytes"] == len(str(truth["got"])), (truth, ends)
+    assert ends["out"]["remote_address"] == host.replace("::ffff:", ""), ends["out"]
+    assert ends["out"]["limited_by"] == "program" and ends["in"]["limited_by"] is None, ends
+    assert all(row["unseen_ends"] == 0 and row["connections"] == 1 for row in ends.values()), ends
+    assert "peers_mix" in ends["out"]["process"], ends["out"]
+assert json.loads(beside.communicate(timeout=60)[0])["sent"] > 0
+
+# ---- what limits it ----
+document, said = record("reader", sys.executable, MIX, "reader", "3", before=USER)
+sender = next(row for row in document["peers"] if row["direction"] == "out")
+assert sender["limited_by"] == "reader" and sender["receiver_limited_seconds"] >= 0.5 * sender["busy_seconds"], sender
+assert sender["sent_bytes"] == json.loads(said)["sent"], (sender, said)
+assert "waited for the reader" in sonde("show", "reader"), sonde("show", "reader")
+assert "waited-for-reader" in {verdict["rule"] for verdict in json.loads(sonde("show", "--json", "reader"))["verdicts"]}
+sonde("report", "--only", "html", "reader")
+with open("reader/report.html", encoding="utf-8") as f:
+    assert "With whom the job talked by TCP" in f.read()
+
+right = tried = 0
+for limit, delay, loss, rate in (("buffer", 0.005, 0, 0), ("network", 0.005, 0, 10000000), ("reader", 0.005, 0, 0), ("program", 0.002, 0, 0),
+                                 ("network", 0.005, 50, 0)):
+    far = (sys.executable, TOP + "/tests/far_end.py", str(delay), str(loss), str(rate))
+    document, said = record(f"far{tried}", sys.executable, MIX, limit, "2.5", "10.9.0.2", before=far)
+    if not document:
+        print("no network with a round trip can be made here")
+        break
+    tried += 1
+    sender = max(document["peers"], key=lambda row: row["sent_bytes"])
+    named = {"send buffer": "buffer"}.get(sender["limited_by"], sender["limited_by"])
+    right += named == limit
+    if named != limit:
+        print(f"{limit}, {delay} s, loss {loss}, rate {rate}: named {named}", sender)
+    assert sender["sent_bytes"] == json.loads(said)["sent"], (sender, said)
+    assert sender["retransmits"] > 0 or not loss, sender
+# On a machine that is too crowded to move packets in time one may be told otherwise.
+assert right >= tried - 1, (right, tried)
+
+# ---- two nodes ----
+SERVER = """
+import socket, sys
+one = socket.create_server(("10.8.0.1", 7000)).accept()[0]
+got = 0
+while data := one.recv(1 << 20):
+    got += len(data)
+one.sendall(b"%d" % got)
+one.close()
+"""
+CLIENT = """
+import socket, sys, time
+for _ in range(300):
+    try:
+        one = socket.create_connection(("10.8.0.1", 7000))
+        break
+    except OSError:
+        time.sleep(0.05)
+for _ in range(25):
+    one.sendall(b"x" * 40000)
+    time.sleep(0.1)
+one.shutdown(socket.SHUT_WR)
+assert b"".join(iter(lambda: one.recv(100), b"")) == b"1000000"
+one.close()
+"""
+holders = []
+if os.getuid() == 0 and subprocess.run(["unshare", "--net", "--uts", "true"], check=False).returncode == 0:
+    holders = [subprocess.Popen(["unshare", "--net", "--uts", "sh", "-c", f"echo n{i} >/proc/sys/kernel/hostname && echo ready && exec sleep 120"], text=True,
+                                stdout=subprocess.PIPE) for i in (11, 12)]
+    assert all(holder.stdout.readline() == "ready\n" for holder in holders)
+    inner = [["nsenter", "-t", str(one.pid), "--net", "--uts"] for one in holders]
+try:
+    if holders and not subprocess.run(["ip", "link", "add", "pa", "netns", str(holders[0].pid), "type", "veth", "peer", "name", "pb", "netns",
+                                       str(holders[1].pid)], check=False).returncode:
+        for i, name in enumerate(("pa", "pb")):
+            for words in ("link set lo up", f"addr add 10.8.0.{i + 1}/24 dev {name}", f"link set {name} up"):
+                subprocess.run([*inner[i], "ip", *words.split()], check=True)
+        nodes = [subprocess.Popen([*inner[i], "env", "SLURM_JOB_ID=4711", "SLURM_JOB_NODELIST=n[11-12]", "SLURM_JOB_NUM_NODES=2", f"SLURMD_NODENAME=n{11 + i}",
+                                   SONDE, "run", "-q", "--stacks=off", "--peers", "-o", "nodes", "--", sys.executable, "-c", program])
+                 for i, program in enumerate((SERVER, CLIENT))]
+        assert [node.wait(timeout=60) for node in nodes] == [0, 0]
+        document = json.loads(sonde("show", "--peers", "--json", "nodes"))
+        cells = {(cell["from"], cell["to"]): cell["bytes"] for cell in document["matrix"]}
+        assert cells == {("n12", "n11"): 1000000, ("n11", "n12"): 7}, (cells, document)
+        assert {row["remote_node"] for row in document["peers"]} == {"n11", "n12"}, document["peers"]
+        assert "From node (row) to node (column)" in sonde("show", "--peers", "nodes")
+        sonde("report", "--only", "html", "nodes")
+        with open("nodes/report.html", encoding="utf-8") as f:
+            assert "Bytes from node to node" in f.read()
+    else:
+        print("no two nodes can be made here")
+finally:
+    for one in holders:
+        one.kill()
+        one.wait()
