@@ -12,6 +12,7 @@
 #include "report/summary/own.h"
 #include "report/summary/path.h"
 #include "report/summary/reason.h"
+#include "report/summary/steps.h"
 #include "report/summary/summary.h"
 #include "report/summary/touched.h"
 #include "report/summary/tracking.h"
@@ -35,7 +36,7 @@ enum { CODE_ROWS = 10, CODE_ROWS_BY = 50, CODE_ROWS_JSON = 1000 };
 enum { BY_OBJECT = STACKS_BY_NUMBER_OF + 1, BY_PLACE, BY_FILE, BY_MOUNT = BY_FILE + 3 };
 
 struct show_options {
-	bool json, markdown, spans, all, code, waits, memory, mpi, path, files;
+	bool json, markdown, spans, all, code, waits, memory, mpi, path, files, steps;
 	bool newest; /* it was not named */
 	int64_t tracker, by;
 	const char *rules, *metrics, *classes;
@@ -87,6 +88,10 @@ static const struct option rows[] = {
 		  "its phases, time and bytes by function and rank, and who comes last; with "
 		  "--json as schema sonde/mpi/1. Needs a recording with --annotations mpi.",
 	  OPTION_OFFSET(struct show_options, mpi) },
+	{ .name = "steps",
+	  .help = "Print the job's steps (iterations) instead: how many, how long, which were slow "
+		  "and what was different in them; with --json as schema sonde/steps/1.",
+	  OPTION_OFFSET(struct show_options, steps) },
 	{ .name = "by",
 	  .value = CODE_BY,
 	  .type = ARG_CHOICE,
@@ -136,6 +141,7 @@ static const struct example examples[] = {
 	{ "show --memory sonde_1234", "which functions touched the memory of the peak first" },
 	{ "show --files --by directory sonde_1234", "the directories whose files the job used" },
 	{ "show --mpi sonde_1234", "where the ranks' time in MPI went, and who was late" },
+	{ "show --steps sonde_1234", "how long its iterations took, and which were slow" },
 	{ "show --tracker", "figures per node for an experiment tracker" },
 	{ "show --metrics 'gpu.*'", "compare nodes by the use of their GPUs, too" },
 };
@@ -352,6 +358,23 @@ static int print_path(const struct show_options *o, const struct summary *s, str
 	return rc;
 }
 
+/* Its iterations. None is no error: one line says what would show them. */
+static int print_steps(const struct show_options *o, const struct summary *s, struct run *r,
+		       struct err *e)
+{
+	struct bytes out = { 0 };
+
+	if (o->json)
+		steps_json(&out, s->iterations, r);
+	else if (s->iterations->n)
+		steps_text(&out, s->iterations, r, o->all);
+	else
+		say("show: no steps in %s: nothing repeats that takes four samples or more; for "
+		    "shorter ones record with a shorter interval (-i), or mark them (sonde mark)",
+		    r->path);
+	return print_all(&out, r, e);
+}
+
 static bool files_table(int64_t by, enum used_by *out)
 {
 	*out = USED_BY_FILE;
@@ -438,15 +461,15 @@ static int print_summary(const struct show_options *o, struct run *r, struct err
 	int rc = o->rules ? rules_read(&site, o->rules, e) : 0;
 
 	if (!rc)
-		rc = summary_make_as(&s, r,
-				     &(struct summary_wish){ .all = o->json && !o->tracker &&
-								    !o->code && !o->mpi &&
-								    !o->memory && !o->path &&
-								    !o->files && json_needs_all(r),
-							     .site = site,
-							     .compared = o->metrics,
-							     .classes = o->classes },
-				     e);
+		rc = summary_make_as(
+			&s, r,
+			&(struct summary_wish){ .all = o->json && !o->tracker && !o->code &&
+						       !o->mpi && !o->memory && !o->path &&
+						       !o->steps && !o->files && json_needs_all(r),
+						.site = site,
+						.compared = o->metrics,
+						.classes = o->classes },
+			e);
 	if (!rc && o->tracker)
 		rc = print_tracker(o->tracker == TRACKER_SAMPLES, &s, r, e);
 	else if (!rc && o->code)
@@ -457,6 +480,8 @@ static int print_summary(const struct show_options *o, struct run *r, struct err
 		rc = print_memory(o, &s, r, e);
 	else if (!rc && o->path)
 		rc = print_path(o, &s, r, e);
+	else if (!rc && o->steps)
+		rc = print_steps(o, &s, r, e);
 	else if (!rc && o->mpi)
 		rc = print_mpi(o, &s, r, e);
 	else if (!rc)
@@ -490,17 +515,17 @@ static int show_exec(const void *given, int noperands, char **operands)
 	options.files |= options.by >= BY_FILE;
 	options.code |= options.by && !options.waits && !options.memory && !options.files;
 	if (options.code + options.waits + options.memory + options.mpi + options.files +
-		    options.path + options.spans + (options.tracker != 0) >
+		    options.path + options.steps + options.spans + (options.tracker != 0) >
 	    1) {
-		say("show: use each of --code, --waits, --memory, --path, --mpi, --files, --spans "
+		say("show: use each of --code, --waits, --memory, --path, --steps, --mpi, --files, --spans "
 		    "and --tracker without the others");
 		return EXIT_USAGE;
 	}
 	if (options.markdown &&
 	    (options.json || options.spans || options.tracker || options.code || options.waits ||
-	     options.memory || options.path || options.mpi || options.files)) {
+	     options.memory || options.path || options.steps || options.mpi || options.files)) {
 		say("show: use --markdown without --json, --spans, --code, --waits, --memory, "
-		    "--path, --mpi, --files and --tracker");
+		    "--path, --steps, --mpi, --files and --tracker");
 		return EXIT_USAGE;
 	}
 	if (options.waits && options.by && !waits_table(options.by, &by)) {

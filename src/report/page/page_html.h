@@ -39,6 +39,8 @@ void html_code(struct bytes *b, const struct page_source *p);
 void html_waits(struct bytes *b, const struct page_source *p);
 /* The critical path of one node, where it says more than the command: likewise. */
 void html_path(struct bytes *b, const struct page_source *p);
+/* The steps that were found: likewise. */
+void html_steps(struct bytes *b, const struct page_source *p);
 /* What touched memory first: likewise. */
 void html_touched(struct bytes *b, const struct page_source *p);
 /* The files that the job used: likewise. */
