@@ -205,11 +205,9 @@ static int make_parts(struct summary *s, struct run *r, struct series_index *x,
 	summary_pauses_make(s, r);
 	rc = summary_standouts_make(s, r, x);
 	summary_ending_make(s, r, x);
-	if (!rc && summary_steps_make(s, r, e))
-		return -EIO;
 	if (rc || summary_account_make(s, r))
 		return err_set(e, -ENOMEM, "out of memory for the summary of %.300s", r->path);
-	return 0;
+	return summary_steps_make(s, r, e);
 }
 
 /* What another tool's data is best looked at with. */
