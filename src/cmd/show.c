@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/show_views.h"
 #include "console/command.h"
 #include "console/say.h"
 #include "recording/join.h"
@@ -6,18 +7,10 @@
 #include "report/machine.h"
 #include "report/page/page_events.h"
 #include "report/phases/span_totals.h"
-#include "report/summary/code.h"
-#include "report/summary/filesused.h"
-#include "report/summary/mpi.h"
 #include "report/summary/own.h"
-#include "report/summary/path.h"
-#include "report/summary/peersused.h"
-#include "report/summary/pipeline.h"
 #include "report/summary/reason.h"
 #include "report/summary/summary.h"
-#include "report/summary/touched.h"
 #include "report/summary/tracking.h"
-#include "report/summary/waittime.h"
 #include "report/text/metrics_json.h"
 #include "session/find.h"
 
@@ -29,19 +22,12 @@
 #include <unistd.h>
 
 enum { TRACKER_OFF, TRACKER_FIGURES_OF_NODES, TRACKER_SAMPLES };
-/* Rows of a table of code. */
-enum { CODE_ROWS = 10, CODE_ROWS_BY = 50, CODE_ROWS_JSON = 1000 };
-/* --by: none, then stacks_by, then what only waits have. */
 #define CODE_BY                                                                                    \
 	"all|function|line|module|class|command|process|thread|rank|node|phase|object|place|file|directory|extension|mount"
-enum { BY_OBJECT = STACKS_BY_NUMBER_OF + 1, BY_PLACE, BY_FILE, BY_MOUNT = BY_FILE + 3 };
 
-struct show_options {
-	bool json, markdown, spans, all, code, waits, memory, mpi, path, files, peers, pipelines;
-	bool newest; /* it was not named */
-	int64_t tracker, by;
-	const char *rules, *metrics, *classes, *pipeline_rules;
-};
+#define VIEWS                                                                                        \
+	"--code, --waits, --memory, --path, --steps, --pipelines, --mpi, --files, --peers, --spans " \
+	"and --tracker"
 
 static const struct option rows[] = {
 	{ .name = "all",
@@ -100,6 +86,10 @@ static const struct option rows[] = {
 		  "rule: how many, wall time, peak memory, cores, I/O, and lines to paste; with "
 		  "--json as schema sonde/pipelines/1.",
 	  OPTION_OFFSET(struct show_options, pipelines) },
+	{ .name = "steps",
+	  .help = "Print the job's steps (iterations) instead: how many, how long, which were slow "
+		  "and what was different in them; with --json as schema sonde/steps/1.",
+	  OPTION_OFFSET(struct show_options, steps) },
 	{ .name = "by",
 	  .value = CODE_BY,
 	  .type = ARG_CHOICE,
@@ -157,6 +147,7 @@ static const struct example examples[] = {
 	{ "show --memory sonde_1234", "which functions touched the memory of the peak first" },
 	{ "show --files --by directory sonde_1234", "the directories whose files the job used" },
 	{ "show --mpi sonde_1234", "where the ranks' time in MPI went, and who was late" },
+	{ "show --steps sonde_1234", "how long its iterations took, and which were slow" },
 	{ "show --tracker", "figures per node for an experiment tracker" },
 	{ "show --metrics 'gpu.*'", "compare nodes by the use of their GPUs, too" },
 };
@@ -191,7 +182,7 @@ static int print_markdown(const struct summary *s, struct run *r, struct err *e)
 
 	summary_markdown(s, &out);
 	if (s->code && s->code->stacks)
-		code_markdown(s->code, CODE_ROWS, &out);
+		code_markdown(s->code, SHOW_ROWS, &out);
 	rc = pipelines_make(&p, s, r, NULL, e);
 	if (!rc)
 		pipelines_markdown(&out, &p);
@@ -224,236 +215,6 @@ static int print(const struct show_options *o, const struct summary *s, struct r
 	summary_print_tops(s, stdout);
 	rc = print_own(o, NULL, r, e);
 	return rc ? rc : page_events_print(r, stdout, e);
-}
-
-static int print_all(struct bytes *out, const struct run *r, struct err *e)
-{
-	int rc = out->failed ? err_set(e, -ENOMEM, "out of memory for %.300s", r->path) : 0;
-
-	if (!rc)
-		fwrite(out->data, 1, out->len, stdout);
-	bytes_free(out);
-	return rc;
-}
-
-/* Which code it was. Nothing recorded is no error: one line says what to do. */
-static int print_code(const struct show_options *o, const struct summary *s, struct run *r,
-		      struct err *e)
-{
-	struct code *code = s->code;
-	bool phases = o->json || o->by == STACKS_BY_PHASE + 1;
-	struct bytes out = { 0 };
-	int rc = phases && code && code->stacks ? code_phases(code, r, e) : 0;
-
-	if (rc) {
-		return rc;
-	} else if (o->json) {
-		code_json(code, r, CODE_ROWS_JSON, &out);
-		rc = print_all(&out, r, e);
-	} else if (!code || !code->stacks) {
-		say("show: no stacks in %s%s", r->path, code ? "" : "; record them with --stacks");
-		if (code)
-			code_print_gaps(code, stderr);
-	} else if (o->by) {
-		code_print_by(code, (enum stacks_by)(o->by - 1), stdout,
-			      o->all ? UINT_MAX : CODE_ROWS_BY);
-	} else {
-		code_print(code, stdout, o->all ? UINT_MAX : CODE_ROWS);
-	}
-	return rc;
-}
-
-/* The table of waits that --by names. False: waits have none. */
-static bool waits_table(int64_t by, enum waiting_by *out)
-{
-	const char *name = by == BY_OBJECT  ? waiting_by_names[WAITING_BY_OBJECT]
-			   : by == BY_PLACE ? waiting_by_names[WAITING_BY_PLACE]
-					    : stacks_by_names[by - 1];
-
-	for (int i = 0; i < WAITING_BY_NUMBER_OF; i++)
-		if (!strcmp(name, waiting_by_names[i])) {
-			*out = (enum waiting_by)i;
-			return true;
-		}
-	return false;
-}
-
-static int print_waits_json(const struct waittime *w, const struct run *r, struct err *e)
-{
-	struct bytes out = { 0 };
-
-	waittime_json(w, r, CODE_ROWS_JSON, &out);
-	return print_all(&out, r, e);
-}
-
-/* What was waited for. Nothing recorded is no error: one line says what to do. */
-static int print_waits(const struct show_options *o, struct run *r, struct err *e)
-{
-	enum waiting_by by = WAITING_BY_OBJECT;
-	struct waittime *w;
-	int rc = waittime_make(&w, r, o->json || o->by == STACKS_BY_PHASE + 1, e);
-
-	if (rc)
-		return rc;
-	if (o->json)
-		rc = print_waits_json(w, r, e);
-	else if (!w || !w->waiting)
-		say("show: no waits in %s%s%s", r->path,
-		    w && w->refused ? ": " : "; record them with --waits",
-		    w && w->refused ? w->refused : "");
-	else if (o->by && waits_table(o->by, &by))
-		waittime_print_by(w->waiting, by, stdout, o->all ? UINT_MAX : CODE_ROWS_BY);
-	else
-		waittime_print(w, stdout, o->all ? UINT_MAX : CODE_ROWS);
-	waittime_free(w);
-	return rc;
-}
-
-/* What ranks did with MPI. Nothing recorded is no error: one line says what to do. */
-static int print_mpi(const struct show_options *o, const struct summary *s, struct run *r,
-		     struct err *e)
-{
-	struct bytes out = { 0 };
-	int rc = s->mpi ? mpi_phases_make(s->mpi, r, e) : 0;
-
-	if (rc)
-		return rc;
-	if (o->json) {
-		mpi_json(s->mpi, r, &out);
-		return print_all(&out, r, e);
-	}
-	if (s->mpi)
-		mpi_print(s->mpi, r, stdout);
-	else
-		say("show: no calls of MPI in %s; record them with --annotations mpi", r->path);
-	return 0;
-}
-
-/* Which code touched memory. Nothing recorded is no error: one line says what to do. */
-static int print_memory(const struct show_options *o, const struct summary *s, struct run *r,
-			struct err *e)
-{
-	struct touched_memory *t = s->touched;
-	bool phases = o->json || o->by == STACKS_BY_PHASE + 1;
-	struct bytes out = { 0 };
-	int rc = phases && t && t->peak ? touched_phases(t, r, e) : 0;
-
-	if (rc)
-		return rc;
-	if (o->json) {
-		touched_json(t, r, CODE_ROWS_JSON, &out);
-		return print_all(&out, r, e);
-	}
-	if (!t || !t->peak)
-		say("show: no samples of page faults in %s%s%s", r->path,
-		    t && t->refused ? ": " : "; record them with --memory",
-		    t && t->refused ? t->refused : "");
-	else if (o->by)
-		touched_print_by(t, (enum stacks_by)(o->by - 1), stdout,
-				 o->all ? UINT_MAX : CODE_ROWS_BY);
-	else
-		touched_print(t, stdout, o->all ? UINT_MAX : CODE_ROWS);
-	return 0;
-}
-
-/* Which processes were the time of the job. */
-static int print_path(const struct show_options *o, const struct summary *s, struct run *r,
-		      struct err *e)
-{
-	struct bytes out = { 0 };
-	struct path p;
-	int rc = path_make(&p, s, r, e);
-
-	if (!rc && o->json)
-		path_json(&out, &p, s);
-	else if (!rc && p.root == UINT32_MAX)
-		say("show: no process of the job is known from its start to its end in %s",
-		    r->path);
-	else if (!rc)
-		path_text(&out, &p, s, o->all);
-	path_free(&p);
-	if (!rc)
-		return print_all(&out, r, e);
-	bytes_free(&out);
-	return rc;
-}
-
-/* What each rule of a workflow used. No task is no error. */
-static int print_pipelines(const struct show_options *o, const struct summary *s, struct run *r,
-			   struct err *e)
-{
-	struct bytes out = { 0 };
-	struct pipelines p;
-	int rc = pipelines_make(&p, s, r, o->pipeline_rules, e);
-
-	if (!rc && o->json)
-		pipelines_json(&out, &p, s);
-	else if (!rc && !p.n)
-		say("show: no process in %s is a task of a workflow tool that Sonde knows; "
-		    "--pipeline-rules adds others",
-		    r->path);
-	else if (!rc)
-		pipelines_text(&out, &p, s, o->all);
-	pipelines_free(&p);
-	if (!rc)
-		return print_all(&out, r, e);
-	bytes_free(&out);
-	return rc;
-}
-
-static bool files_table(int64_t by, enum used_by *out)
-{
-	*out = USED_BY_FILE;
-	if (by >= BY_FILE && by <= BY_MOUNT)
-		*out = (enum used_by)(by - BY_FILE);
-	else if (by == STACKS_BY_PHASE + 1)
-		*out = USED_BY_PHASE;
-	else if (by == STACKS_BY_PROCESS + 1)
-		*out = USED_BY_PROCESS;
-	else if (by == STACKS_BY_COMMAND + 1)
-		*out = USED_BY_COMMAND;
-	else
-		return !by;
-	return true;
-}
-
-static int print_files(const struct show_options *o, const struct summary *s, struct run *r,
-		       struct err *e)
-{
-	struct bytes out = { 0 };
-	enum used_by by;
-	int rc;
-
-	(void)files_table(o->by, &by);
-	if (o->json) {
-		rc = files_used_json(s->files_used, r, &out, e);
-		return rc ? rc : print_all(&out, r, e);
-	}
-	if (!s->files_used) {
-		say("show: no files in %s; record them with --files", r->path);
-		return 0;
-	}
-	return files_used_print(s->files_used, r, by,
-				o->all  ? SIZE_MAX
-				: o->by ? CODE_ROWS_BY
-					: CODE_ROWS,
-				stdout, e);
-}
-
-static int print_peers(const struct show_options *o, const struct summary *s, const struct run *r,
-		       struct err *e)
-{
-	struct bytes out = { 0 };
-
-	if (o->json) {
-		peers_used_json(s->peers_used, &out);
-		return print_all(&out, r, e);
-	}
-	if (!s->peers_used)
-		say("show: no connections in %s; record them with --peers", r->path);
-	else
-		peers_used_print(s->peers_used, o->all ? SIZE_MAX : CODE_ROWS, stdout);
-	return 0;
 }
 
 static int print_tracker(bool samples, const struct summary *s, struct run *r, struct err *e)
@@ -503,31 +264,31 @@ static int print_summary(const struct show_options *o, struct run *r, struct err
 	int rc = o->rules ? rules_read(&site, o->rules, e) : 0;
 
 	if (!rc)
-		rc = summary_make_as(&s, r,
-				     &(struct summary_wish){
-					     .all = o->json && !o->tracker && !o->code && !o->mpi &&
-						    !o->memory && !o->path && !o->pipelines &&
-						    !o->files && !o->peers && json_needs_all(r),
-					     .site = site,
-					     .compared = o->metrics,
-					     .classes = o->classes },
-				     e);
+		rc = summary_make_as(
+			&s, r,
+			&(struct summary_wish){ .all = o->json && !o->views && json_needs_all(r),
+						.site = site,
+						.compared = o->metrics,
+						.classes = o->classes },
+			e);
 	if (!rc && o->tracker)
 		rc = print_tracker(o->tracker == TRACKER_SAMPLES, &s, r, e);
 	else if (!rc && o->code)
-		rc = print_code(o, &s, r, e);
+		rc = show_code(o, &s, r, e);
 	else if (!rc && o->files)
-		rc = print_files(o, &s, r, e);
+		rc = show_files(o, &s, r, e);
 	else if (!rc && o->peers)
-		rc = print_peers(o, &s, r, e);
+		rc = show_peers(o, &s, r, e);
 	else if (!rc && o->memory)
-		rc = print_memory(o, &s, r, e);
+		rc = show_memory(o, &s, r, e);
 	else if (!rc && o->path)
-		rc = print_path(o, &s, r, e);
+		rc = show_path(o, &s, r, e);
+	else if (!rc && o->steps)
+		rc = show_steps(o, &s, r, e);
 	else if (!rc && o->pipelines)
-		rc = print_pipelines(o, &s, r, e);
+		rc = show_pipelines(o, &s, r, e);
 	else if (!rc && o->mpi)
-		rc = print_mpi(o, &s, r, e);
+		rc = show_mpi(o, &s, r, e);
 	else if (!rc)
 		rc = print(o, &s, r, e);
 	summary_free(&s);
@@ -538,7 +299,7 @@ static int print_summary(const struct show_options *o, struct run *r, struct err
 static int show(const struct show_options *o, struct run *r, struct err *e)
 {
 	int rc = o->spans   ? print_spans(o, r, e)
-		 : o->waits ? print_waits(o, r, e)
+		 : o->waits ? show_waits(o, r, e)
 			    : print_summary(o, r, e);
 
 	if (!rc && (fflush(stdout) || ferror(stdout)))
@@ -559,27 +320,22 @@ static int show_exec(const void *given, int noperands, char **operands)
 	options.files |= options.by >= BY_FILE;
 	options.pipelines |= options.pipeline_rules != NULL;
 	options.code |= options.by && !options.waits && !options.memory && !options.files;
-	if (options.code + options.waits + options.memory + options.mpi + options.files +
-		    options.path + options.pipelines + options.peers + options.spans +
-		    (options.tracker != 0) >
-	    1) {
-		say("show: use each of --code, --waits, --memory, --path, --pipelines, --mpi, "
-		    "--files, --peers, --spans and --tracker without the others");
+	options.views = options.code + options.waits + options.memory + options.mpi +
+			options.files + options.path + options.pipelines + options.peers +
+			options.steps + options.spans + (options.tracker != 0);
+	if (options.views > 1) {
+		say("show: use each of " VIEWS " without the others");
 		return EXIT_USAGE;
 	}
-	if (options.markdown &&
-	    (options.json || options.spans || options.tracker || options.code || options.waits ||
-	     options.memory || options.path || options.pipelines || options.mpi || options.files ||
-	     options.peers)) {
-		say("show: use --markdown without --json, --spans, --code, --waits, --memory, "
-		    "--path, --pipelines, --mpi, --files, --peers and --tracker");
+	if (options.markdown && (options.json || options.views)) {
+		say("show: use --markdown without --json, " VIEWS);
 		return EXIT_USAGE;
 	}
-	if (options.waits && options.by && !waits_table(options.by, &by)) {
+	if (options.waits && options.by && !show_waits_table(options.by, &by)) {
 		say("show: waits have no table by %s", stacks_by_names[options.by - 1]);
 		return EXIT_USAGE;
 	}
-	if (options.files && !files_table(options.by, &used)) {
+	if (options.files && !show_files_table(options.by, &used)) {
 		say("show: files have no table by %s", stacks_by_names[options.by - 1]);
 		return EXIT_USAGE;
 	}

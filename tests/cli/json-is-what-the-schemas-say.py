@@ -36,6 +36,7 @@ listed = check("ls", sonde("ls", "--json").stdout)["recordings"]
 assert {x["recording"]: x["state"] for x in listed} == {"job": "complete", "good": "complete", "bad": "unreadable"}, listed
 assert check("path", sonde("show", "--path", "--json", "good").stdout)["parts"]
 assert not check("pipelines", sonde("show", "--pipelines", "--json", "good").stdout)["pipelines"]
+assert not check("steps", sonde("show", "--steps", "--json", "good").stdout)["steps"]
 assert check("scale", sonde("scale", "--json", "1=good", "2=good").stdout)["steps"]
 assert check("usage", sonde("usage", "--json").stdout)["groups"]
 sonde("export", "good", "--lake", "lake")

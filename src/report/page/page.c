@@ -125,6 +125,7 @@ static const struct part parts[] = {
 	{ .name = "code", .make = html_code, .grows = true },
 	{ .name = "waits", .make = html_waits, .grows = true },
 	{ .name = "touched", .make = html_touched, .grows = true },
+	{ .name = "steps", .make = html_steps, .grows = true },
 	{ .name = "path", .make = html_path },
 	{ .name = "pipelines", .make = html_pipelines },
 	{ .name = "files", .make = html_files, .grows = true },

@@ -41,6 +41,8 @@ void html_waits(struct bytes *b, const struct page_source *p);
 void html_path(struct bytes *b, const struct page_source *p);
 /* The tasks of workflow tools, by rule: nothing without any. */
 void html_pipelines(struct bytes *b, const struct page_source *p);
+/* The steps that were found: likewise. */
+void html_steps(struct bytes *b, const struct page_source *p);
 /* What touched memory first: likewise. */
 void html_touched(struct bytes *b, const struct page_source *p);
 /* The files that the job used: likewise. */

@@ -13,6 +13,7 @@
 #include "report/summary/filesused.h"
 #include "report/summary/mpi.h"
 #include "report/summary/path.h"
+#include "report/summary/steps.h"
 #include "report/summary/touched.h"
 #include "report/summary/waittime.h"
 
@@ -458,6 +459,15 @@ static double path(struct bytes *d, const struct plots *p, double y)
 	return words.len ? part(d, "Critical path", &words, y) : y;
 }
 
+/* How long its steps took; nothing where there are none. */
+static double steps(struct bytes *d, const struct summary *s, double y)
+{
+	struct bytes words = { 0 };
+
+	steps_words(s->iterations, &words);
+	return words.len ? part(d, "Steps", &words, y) : y;
+}
+
 /* The ten files that were used most; nothing where nobody asked for them. */
 static double files(struct bytes *d, const struct summary *s, double y)
 {
@@ -581,6 +591,7 @@ struct pdf_shown pdf_first_page(struct bytes *d, const struct plots *p)
 	y = code(d, p->summary, y);
 	y = waits(d, p->summary, y);
 	y = touched(d, p->summary, y);
+	y = steps(d, p->summary, y);
 	y = path(d, p, y);
 	y = files(d, p->summary, y);
 	y = mpi(d, p->summary, y);

@@ -8,6 +8,7 @@
 #include "report/summary/parts.h"
 #include "report/summary/peersused.h"
 #include "report/summary/reason.h"
+#include "report/summary/steps.h"
 #include "report/summary/touched.h"
 #include "report/summary/waittime.h"
 
@@ -232,7 +233,7 @@ static int make_parts(struct summary *s, struct run *r, struct series_index *x,
 	summary_ending_make(s, r, x);
 	if (rc || summary_account_make(s, r))
 		return err_set(e, -ENOMEM, "out of memory for the summary of %.300s", r->path);
-	return 0;
+	return summary_steps_make(s, r, e);
 }
 
 /* What another tool's data is best looked at with. */
@@ -346,6 +347,9 @@ void summary_free(struct summary *s)
 	free(s->verdicts);
 	timeline_free(&s->timeline);
 	code_free(s->code);
+	if (s->iterations)
+		steps_free(s->iterations);
+	free(s->iterations);
 	waittime_free(s->waits);
 	touched_free(s->touched);
 	files_used_free(s->files_used);

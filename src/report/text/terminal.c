@@ -9,6 +9,7 @@
 #include "report/summary/mpi.h"
 #include "report/summary/own.h"
 #include "report/summary/peersused.h"
+#include "report/summary/steps.h"
 #include "report/summary/summary.h"
 #include "report/summary/touched.h"
 #include "report/summary/waittime.h"
@@ -372,6 +373,18 @@ static void add_mpi(struct lines *l, const struct summary *s, unsigned most)
 		mpi_words(s->mpi, most, lines_add(l, "MPI", NULL));
 }
 
+/* The steps, where there are any. */
+static void add_steps(struct lines *l, const struct summary *s)
+{
+	struct bytes words = { 0 };
+
+	if (s->iterations)
+		steps_words(s->iterations, &words);
+	if (words.len && !words.failed)
+		bytes_put(lines_add(l, "steps", NULL), words.data, words.len);
+	bytes_free(&words);
+}
+
 static void add_own(struct lines *l, const struct own *own)
 {
 	if (own && (own->nseries || own->nlaps))
@@ -434,6 +447,7 @@ void summary_print_brief(const struct summary *s, const struct own *own, FILE *o
 	add_files(&l, s, CODE_BRIEFLY);
 	add_peers(&l, s, CODE_BRIEFLY);
 	add_mpi(&l, s, CODE_BRIEFLY);
+	add_steps(&l, s);
 	terminal_used_briefly(&l, s);
 	add_own(&l, own);
 	add_survivors(&l, s);
@@ -455,6 +469,7 @@ static void add_all(struct lines *l, const struct summary *s, bool colour)
 	add_files(l, s, CODE_FULLY);
 	add_peers(l, s, CODE_FULLY);
 	add_mpi(l, s, CODE_FULLY);
+	add_steps(l, s);
 	add_tasks(l, s);
 	terminal_used(l, s);
 	add_fabric(l, s);

@@ -1,0 +1,32 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# How well steps are found in made jobs with known truth and fixed seeds (bench/steps.c, tests/made_steps.h): 100 loops of 0.2 to 20 s with up to 15 %
+# of jitter, warm-up, slow steps and checkpoints, seen 4.5 to 60 times a step; and 100 jobs that do not iterate: random walks, bursts, builds, ramps,
+# noise. Half of the seeds were kept aside while the code was written. Then real programs that iterate, with the real recorder, beside what they
+# measured themselves (bench/steps_real.py). QUICK=1 leaves those out.
+set -eu
+# shellcheck source=bench/bar.sh
+. bench/bar.sh
+BUILD=${BUILD:-build}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+value() { # FILE KEY
+	awk -F '\t' -v key="$2" '$1 == key { print $2 }' "$scratch/$1"
+}
+
+for half in open:1 kept:900001; do
+	name=${half%:*}
+	"$BUILD/bench/steps" "${half#*:}" 50 >"$scratch/$name"
+	bar "50 loops, $name: mean step within 2 %" "$(value "$name" mean)" % ">=" 95
+	figure "50 loops, $name: median step within 2 %" "$(value "$name" median)" %
+	figure "50 loops, $name: nothing found" "$(value "$name" none)" %
+	figure "50 loops, $name: slow steps found" "$(value "$name" slow)" %
+	bar "50 jobs without steps, $name: some found" "$(value "$name" invented)" % "<=" 2
+done
+if [ -z "${QUICK:-}" ]; then
+	SONDE=$(realpath "$BUILD/sonde") python3 bench/steps_real.py >"$scratch/real"
+	bar "20 real programs: median step within 2 % of their own clock" "$(value real median)" % ">=" 95
+	bar "8 real programs without steps: some found" "$(value real invented)" % "<=" 2
+fi
+exit $missed

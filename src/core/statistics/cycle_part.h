@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cycle_part.h - what cycle.c and cycle_series.c share.
+ *
+ * Private to these.
+ */
+#ifndef SONDE_CORE_STATISTICS_CYCLE_PART_H
+#define SONDE_CORE_STATISTICS_CYCLE_PART_H
+
+#include "base/random.h"
+#include "core/statistics/cycle.h"
+
+#include <stdbool.h>
+
+/* Of a period, in values of a scale; those of a difference function; of a pattern. */
+enum {
+	FINEST = CYCLE_VALUES,
+	SHORT = 12,
+	LONG = 24,
+	LAGS = LONG + 8,
+	FINER = 4,
+	PATTERN = FINER * LONG + 1
+};
+enum { WINDOW = 4096, PROPOSALS = 3, PASSES = 3, SHUFFLES = 24 };
+
+struct cycle_scale {
+	const double *x;
+	uint32_t n;
+};
+
+struct cycle_moments {
+	double mean, sd;
+};
+
+struct cycle_moments cycle_moments(const double *x, uint32_t n);
+/* What is not known is as before; what is far out is cut, or all become ranks, so that a burst does
+ * not hide the rest; mean 0, variance 1. 1; 0: there is nothing in it; -ENOMEM. */
+int cycle_prepare(double *out, const double *in, uint32_t n, bool ranks);
+/* Two values become one. How many these are. */
+uint32_t cycle_halve(double *x, uint32_t n);
+/* Periods of shortest and more. room: of as many values. How many. */
+uint32_t cycle_propose(double *room, const struct cycle_scale *s, uint32_t shortest,
+		       double period[PROPOSALS]);
+/* Pieces of half a period to one and a half, in random order. */
+void cycle_shuffle(double *out, const struct cycle_scale *s, double period, struct random *random);
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cycle_series.c - a series as it is searched: prepared, on scales, in random order; and periods
+ * that may be. */
+#include "core/statistics/cycle_part.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct cycle_moments cycle_moments(const double *x, uint32_t n)
+{
+	double sum = 0, squares = 0, mean;
+
+	for (uint32_t i = 0; i < n; i++)
+		sum += x[i];
+	mean = sum / n;
+	for (uint32_t i = 0; i < n; i++)
+		squares += (x[i] - mean) * (x[i] - mean);
+	return (struct cycle_moments){ mean, sqrt(squares / n) };
+}
+
+struct ranked {
+	double v;
+	uint32_t at;
+};
+
+static int by_value(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	return x->v != y->v ? (x->v > y->v) - (x->v < y->v) : (x->at > y->at) - (x->at < y->at);
+}
+
+/* Each value becomes its place in the order of all; equal ones share theirs. */
+static bool rank(double *x, uint32_t n)
+{
+	struct ranked *order = malloc(n * sizeof *order);
+
+	if (!order)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = (struct ranked){ x[i], i };
+	qsort(order, n, sizeof *order, by_value);
+	for (uint32_t from = 0, to; from < n; from = to) {
+		for (to = from; to < n && order[to].v == order[from].v; to++)
+			;
+		for (uint32_t i = from; i < to; i++)
+			x[order[i].at] = (from + to) / 2.0;
+	}
+	free(order);
+	return true;
+}
+
+/* What is not known is as before; what is far out is cut, or all become ranks, so that a burst does
+ * not hide the rest; mean 0, variance 1. 1; 0: there is nothing in it; -ENOMEM. */
+int cycle_prepare(double *out, const double *in, uint32_t n, bool ranks)
+{
+	const double far = 3, least = 0.01;
+	struct cycle_moments m;
+	double last = NAN;
+	uint32_t known = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		last = isfinite(in[i]) ? in[i] : last;
+		known += isfinite(in[i]);
+		out[i] = last;
+	}
+	if (known < CYCLE_LEAST)
+		return 0;
+	for (uint32_t i = n; i-- > 0;)
+		out[i] = last = isfinite(out[i]) ? out[i] : last;
+	m = cycle_moments(out, n);
+	if (!(m.sd > least * fabs(m.mean)))
+		return 0;
+	if (ranks && !rank(out, n))
+		return -ENOMEM;
+	for (int pass = 0; pass < 4; pass++) {
+		m = cycle_moments(out, n);
+		if (!(m.sd > 0))
+			return 0;
+		for (uint32_t i = 0; i < n; i++) {
+			out[i] = (out[i] - m.mean) / m.sd;
+			out[i] = fmax(-far, fmin(far, out[i]));
+		}
+	}
+	return 1;
+}
+
+/* Two values become one. */
+uint32_t cycle_halve(double *x, uint32_t n)
+{
+	for (uint32_t i = 0; i < n / 2; i++)
+		x[i] = (x[2 * i] + x[2 * i + 1]) / 2;
+	return n / 2;
+}
+
+/* ---- periods that may be ---- */
+
+/* Without what changes slowly: less the mean of what is around. */
+static void sharpen(double *out, const struct cycle_scale *s)
+{
+	double sum = 0;
+	uint32_t from = 0, to = 0;
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		for (; to < s->n && to <= i + LONG; to++)
+			sum += s->x[to];
+		for (; from + LONG < i; from++)
+			sum -= s->x[from];
+		out[i] = s->x[i] - sum / (to - from);
+	}
+}
+
+/* How unlike values are that are so far apart, compared with those nearer: YIN's d'. */
+static void unlike(const struct cycle_scale *s, double d[LAGS])
+{
+	double sum = 0;
+
+	d[0] = 1;
+	for (uint32_t lag = 1; lag < LAGS; lag++) {
+		double squares = 0;
+
+		for (uint32_t i = 0; i + lag < s->n; i++)
+			squares += (s->x[i + lag] - s->x[i]) * (s->x[i + lag] - s->x[i]);
+		d[lag] = squares / (s->n - lag);
+		sum += d[lag];
+		d[lag] = sum > 0 ? d[lag] * lag / sum : 1;
+	}
+}
+
+/* The lowest minima. */
+uint32_t cycle_propose(double *room, const struct cycle_scale *given, uint32_t shortest,
+		       double period[PROPOSALS])
+{
+	const double most = 1;
+	struct cycle_scale sharp = { room, given->n }, *s = &sharp;
+	double d[LAGS], low[PROPOSALS];
+	uint32_t n = 0;
+
+	sharpen(room, given);
+	unlike(s, d);
+	for (uint32_t lag = shortest; lag < LONG; lag++) {
+		double bend = d[lag - 1] - 2 * d[lag] + d[lag + 1];
+		uint32_t at = n < PROPOSALS ? n : PROPOSALS;
+
+		if (d[lag] > d[lag - 1] || d[lag] > d[lag + 1] || d[lag] > most)
+			continue;
+		while (at && d[lag] < low[at - 1]) {
+			if (at < PROPOSALS) {
+				low[at] = low[at - 1];
+				period[at] = period[at - 1];
+			}
+			at--;
+		}
+		if (at == PROPOSALS)
+			continue;
+		low[at] = d[lag];
+		period[at] = lag + (bend > 0 ? (d[lag - 1] - d[lag + 1]) / bend / 2 : 0);
+		n += n < PROPOSALS;
+	}
+	return n;
+}
+
+/* ---- random order ---- */
+
+/* Pieces of half a period to one and a half, in random order. */
+void cycle_shuffle(double *out, const struct cycle_scale *s, double period, struct random *random)
+{
+	uint32_t from[WINDOW + 1], order[WINDOW], n = 0, at = 0;
+
+	while (at < s->n && n < WINDOW) {
+		from[n] = at;
+		order[n] = n;
+		at += (uint32_t)fmax(1, period * (0.5 + random_unit(random)));
+		n++;
+	}
+	from[n] = s->n;
+	for (uint32_t left = n, to = 0; left; left--) {
+		uint32_t i = (uint32_t)(random_unit(random) * left), piece = order[i];
+		uint32_t length = from[piece + 1] - from[piece];
+
+		order[i] = order[left - 1];
+		memcpy(out + to, s->x + from[piece], length * sizeof *out);
+		to += length;
+	}
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * steps.h - the steps (iterations) of a job: how many there are, how long they take, which took
+ * longer, and what was different in those.
+ *
+ * Spans or marks that repeat under one name are its steps; numbers in names do not count. Else what
+ * repeats in the samples of one node (core/statistics/cycle.h). Figures are those of plain steps:
+ * without the first ones, while these are longer; without those that are longer again and again or
+ * write more, which are taken for checkpoints; and without slow and short ones. Seconds are since
+ * the run began. Texts are the run's, and hostile. {0} is empty and safe to free.
+ */
+#ifndef SONDE_REPORT_SUMMARY_STEPS_H
+#define SONDE_REPORT_SUMMARY_STEPS_H
+
+#include "base/bytes.h"
+#include "core/frame/run.h"
+#include "core/metric.h"
+#include "report/summary/summary.h"
+
+enum step_kind { STEP_PLAIN = 0, STEP_WARM_UP, STEP_CHECKPOINT, STEP_SLOW, STEP_SHORT, STEP_KINDS };
+enum { STEP_NAME = 96, STEP_DIFFERENCES = 2 };
+
+/* What is measured of each step: means over its time. */
+struct step_measure {
+	const char *metric, *label;
+	enum unit unit;
+};
+
+enum {
+	STEP_CPU,
+	STEP_READ,
+	STEP_WRITTEN,
+	STEP_RESIDENT,
+	STEP_GPU,
+	STEP_READY,
+	STEP_OTHERS, /* CPU that others used */
+	STEP_STORAGE_READ,
+	STEP_STORAGE_WRITTEN,
+	STEP_FAULTS,
+	STEP_MEASURES
+};
+/* "plain", "slow" ... */
+extern const char *const step_kind_names[STEP_KINDS];
+extern const struct step_measure step_measures[STEP_MEASURES];
+
+/* A measure that is far from what plain steps have. */
+struct step_difference {
+	uint32_t measure;
+	double here, usual;
+};
+
+struct step {
+	double from_s, to_s;
+	enum step_kind kind;
+	struct step_difference different[STEP_DIFFERENCES]; /* most first */
+	uint32_t ndifferent;
+};
+
+struct steps {
+	struct step *step; /* [n] in the order of time; n 0: none were found */
+	uint32_t n, count[STEP_KINDS];
+	uint32_t node;        /* on which they were found; 0: none */
+	char name[STEP_NAME]; /* of the spans or marks: "epoch #"; "": found in samples */
+	bool of_marks;        /* from mark to mark */
+	const char *metric;   /* in whose samples; NULL: spans or marks */
+	double grain_s;       /* how exact they are */
+	double interval_s;    /* of these samples; steps shorter than four are not found */
+	double mean_s, median_s, error_s; /* of plain steps; half the 95 % interval of the mean */
+	double low_s, high_s;             /* nine of ten are in here */
+	double spread_ratio;              /* standard deviation / mean */
+	double before_s;                  /* from the start to the first step */
+	double every;                     /* steps from one checkpoint to the next; NAN */
+	double checkpoint_s; /* by how much those with a checkpoint are longer, on average; NAN */
+};
+
+/* 0 or -errno with a sentence. Reads samples of one node, unless there are spans or marks. */
+int steps_make(struct steps *x, const struct summary *s, struct run *r, struct err *e);
+void steps_free(struct steps *x);
+/* Its part that looks at spans and marks. 0 or -ENOMEM. */
+int steps_of_names(struct steps *x, const struct summary *s, const struct run *r);
+/* The summary's, with its figures. After the job's. 0 or -errno. */
+int summary_steps_make(struct summary *s, struct run *r, struct err *e);
+
+/* x may be NULL. "240 of 1.25 s (1.1 to 1.4 s); 3 slow, 4 with a checkpoint": nothing where there
+ * are none; not escaped. */
+void steps_words(const struct steps *x, struct bytes *out);
+void steps_text(struct bytes *b, const struct steps *x, const struct run *r, bool all);
+/* Schema sonde/steps/1. */
+void steps_json(struct bytes *b, const struct steps *x, const struct run *r);
+/* "CPU 0.3 cores (usually 2.0)": what was different; not escaped. */
+void step_words(const struct step *p, struct bytes *out);
+
+#endif

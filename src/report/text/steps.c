@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* steps.c - the steps of a job, for a terminal and as JSON. */
+#include "report/summary/steps.h"
+#include "base/text/escape.h"
+#include "base/text/json.h"
+
+#include <math.h>
+
+enum { CELL = 64, SHOWN = 12 };
+
+const char *const step_kind_names[STEP_KINDS] = {
+	[STEP_PLAIN] = "plain", [STEP_WARM_UP] = "warm-up", [STEP_CHECKPOINT] = "checkpoint",
+	[STEP_SLOW] = "slow",   [STEP_SHORT] = "short",
+};
+
+static const char *seconds(double v, char out[CELL])
+{
+	return unit_format(UNIT_SECONDS, v, out, CELL);
+}
+
+void step_words(const struct step *p, struct bytes *out)
+{
+	for (uint32_t i = 0; i < p->ndifferent; i++) {
+		const struct step_difference *d = &p->different[i];
+		const struct step_measure *m = &step_measures[d->measure];
+		char here[CELL], usual[CELL];
+
+		bytes_printf(out, "%s%s %s, usually %s", i ? "; " : "", m->label,
+			     unit_format(m->unit, d->here, here, CELL),
+			     unit_format(m->unit, d->usual, usual, CELL));
+	}
+}
+
+void steps_words(const struct steps *x, struct bytes *out)
+{
+	char mean[CELL], low[CELL], high[CELL];
+
+	if (!x || !x->n)
+		return;
+	bytes_printf(out, "%u of %s (nine of ten %s to %s)", x->n, seconds(x->mean_s, mean),
+		     seconds(x->low_s, low), seconds(x->high_s, high));
+	if (x->count[STEP_CHECKPOINT])
+		bytes_printf(out, "; %u with a checkpoint", x->count[STEP_CHECKPOINT]);
+	if (x->count[STEP_SLOW])
+		bytes_printf(out, "; %u slow", x->count[STEP_SLOW]);
+}
+
+static void source_text(struct bytes *b, const struct steps *x)
+{
+	char name[STEP_NAME * 4], interval[CELL];
+
+	if (*x->name)
+		bytes_printf(b, "%s %s\n", x->of_marks ? "From mark to mark:" : "Spans:",
+			     escape_terminal_into(name, sizeof name, x->name));
+	else
+		bytes_printf(b, "Found in %s, sampled every %s\n", x->metric,
+			     seconds(x->interval_s, interval));
+}
+
+static void figures_text(struct bytes *b, const struct steps *x)
+{
+	char v[4][CELL];
+
+	bytes_printf(b, "%10s  mean of plain steps, +- %s; median %s\n", seconds(x->mean_s, v[0]),
+		     isnan(x->error_s) ? "-" : seconds(x->error_s, v[1]),
+		     seconds(x->median_s, v[2]));
+	bytes_printf(b, "%10s  to %s: nine of ten; standard deviation %.1f %%\n",
+		     seconds(x->low_s, v[0]), seconds(x->high_s, v[1]), 100 * x->spread_ratio);
+	bytes_printf(b, "%10s  before the first step\n", seconds(x->before_s, v[0]));
+	bytes_printf(b, "%10u  plain", x->count[STEP_PLAIN]);
+	for (int k = STEP_WARM_UP; k < STEP_KINDS; k++)
+		if (x->count[k])
+			bytes_printf(b, ", %u %s", x->count[k], step_kind_names[k]);
+	bytes_puts(b, "\n");
+	if (x->checkpoint_s > 0)
+		bytes_printf(b, "%10s  longer with a checkpoint", seconds(x->checkpoint_s, v[0]));
+	if (x->checkpoint_s > 0 && x->every > 0)
+		bytes_printf(b, ", every %.0f steps", x->every);
+	if (x->checkpoint_s > 0)
+		bytes_puts(b, "\n");
+}
+
+static void step_row(struct bytes *b, const struct step *p, uint32_t i)
+{
+	struct bytes words = { 0 };
+	char at[CELL], length[CELL];
+
+	step_words(p, &words);
+	bytes_u8(&words, '\0');
+	bytes_printf(b, "%6u %10s %10s  %-10s  %s\n", i + 1, seconds(p->from_s, at),
+		     seconds(p->to_s - p->from_s, length), step_kind_names[p->kind],
+		     words.failed ? "" : (const char *)words.data);
+	b->failed |= words.failed;
+	bytes_free(&words);
+}
+
+/* Those that are not plain; with all, every one. */
+static void rows_text(struct bytes *b, const struct steps *x, bool all)
+{
+	uint32_t shown = 0, more = 0;
+
+	for (uint32_t i = 0; i < x->n; i++) {
+		if (!all && x->step[i].kind == STEP_PLAIN)
+			continue;
+		if (!all && shown == SHOWN) {
+			more++;
+			continue;
+		}
+		if (!shown++)
+			bytes_printf(b, "\n%6s %10s %10s  %-10s  %s\n", "step", "at", "took",
+				     "kind", "what was different");
+		step_row(b, &x->step[i], i);
+	}
+	if (more)
+		bytes_printf(b, "and %u more that are not plain: --all\n", more);
+}
+
+void steps_text(struct bytes *b, const struct steps *x, const struct run *r, bool all)
+{
+	char host[CELL];
+
+	if (!x->n)
+		return;
+	bytes_printf(b, "%u steps", x->n);
+	if (x->node && r->nodes[x->node].host && r->nnodes > 2)
+		bytes_printf(b, " on %s",
+			     escape_terminal_into(host, sizeof host, r->nodes[x->node].host));
+	bytes_puts(b, ". ");
+	source_text(b, x);
+	figures_text(b, x);
+	rows_text(b, x, all);
+}
+
+static void differences_json(struct json *j, const struct step *p)
+{
+	json_key(j, "different");
+	json_array(j);
+	for (uint32_t i = 0; i < p->ndifferent; i++) {
+		const struct step_measure *m = &step_measures[p->different[i].measure];
+
+		json_object(j);
+		json_put_text(j, "what", m->label);
+		json_put_text(j, "metric", m->metric);
+		json_put_text(j, "unit", unit_name(m->unit));
+		json_put_real(j, "mean", p->different[i].here);
+		json_put_real(j, "usual", p->different[i].usual);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+static void figures_json(struct json *j, const struct steps *x)
+{
+	json_put_real(j, "mean_seconds", x->mean_s);
+	json_put_real(j, "mean_error_seconds", x->error_s);
+	json_put_real(j, "median_seconds", x->median_s);
+	json_put_real(j, "low_seconds", x->low_s);
+	json_put_real(j, "high_seconds", x->high_s);
+	json_put_real(j, "spread_ratio", x->spread_ratio);
+	json_put_real(j, "before_seconds", x->before_s);
+	json_put_real(j, "checkpoint_every", x->every);
+	json_put_real(j, "checkpoint_seconds", x->checkpoint_s);
+}
+
+void steps_json(struct bytes *b, const struct steps *x, const struct run *r)
+{
+	struct json j = { .out = b, .indent = true };
+
+	json_object(&j);
+	json_put_text(&j, "schema", "sonde/steps/1");
+	json_put_text(&j, "recording", r->path);
+	json_put_text(&j, "host", x->n && x->node ? r->nodes[x->node].host : NULL);
+	json_put_text(&j, "found_in",
+		      !x->n         ? NULL
+		      : x->metric   ? "samples"
+		      : x->of_marks ? "marks"
+				    : "spans");
+	json_put_text(&j, "name", *x->name ? x->name : NULL);
+	json_put_text(&j, "metric", x->metric);
+	json_put_real(&j, "interval_seconds", x->interval_s);
+	json_key(&j, "counts");
+	json_object(&j);
+	for (int k = 0; k < STEP_KINDS; k++)
+		json_put_int(&j, step_kind_names[k], x->count[k]);
+	json_object_end(&j);
+	figures_json(&j, x);
+	json_key(&j, "steps");
+	json_array(&j);
+	for (uint32_t i = 0; i < x->n; i++) {
+		json_object(&j);
+		json_put_real(&j, "from_seconds", x->step[i].from_s);
+		json_put_real(&j, "to_seconds", x->step[i].to_s);
+		json_put_text(&j, "kind", step_kind_names[x->step[i].kind]);
+		differences_json(&j, &x->step[i]);
+		json_object_end(&j);
+	}
+	json_array_end(&j);
+	json_object_end(&j);
+	bytes_puts(b, "\n");
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Steps of made jobs (report/summary/steps.h, core/statistics/cycle.h). Many: bench/steps.c. */
+#include "made_steps.h"
+#include "report/summary/steps.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static struct made_job job;
+
+static struct synth *found(struct steps *x, double wall_s)
+{
+	const struct summary s = { .wall_s = wall_s };
+	struct synth *run = made_run(&job);
+	struct err e = { "" };
+
+	if (steps_make(x, &s, &run->run, &e))
+		fail_msg("%s", e.text);
+	return run;
+}
+
+static void end(struct steps *x, struct synth *run)
+{
+	steps_free(x);
+	synth_free(run);
+}
+
+/* Of 21 loops, three of a kind, 18; of 20 jobs without steps none. */
+static void test_loops_have_steps_and_others_have_none(void **state)
+{
+	unsigned good = 0;
+	struct steps x;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 21; seed++) {
+		struct synth *run;
+
+		made_loop(&job, seed);
+		run = found(&x, job.at_s[job.n - 1]);
+		good += fabs(x.mean_s / job.period_s - 1) <= 0.02;
+		end(&x, run);
+	}
+	assert_in_range(good, 18, 21);
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct synth *run;
+
+		made_other(&job, seed);
+		run = found(&x, job.at_s[job.n - 1]);
+		if (x.n)
+			fail_msg("%s (%d) has %u steps", job.kind, (int)seed, x.n);
+		end(&x, run);
+	}
+}
+
+/* 40 of 2 s; step 20 takes 4.4 s, in which the job reads; each tenth has a checkpoint. */
+static void make_known(bool checkpoints)
+{
+	struct made_loop l = { .kind = 0, .period_s = 2, .cores = 2, .share = 0.7, .bytes = 1e6 };
+
+	job = (struct made_job){ .interval_s = 0.1, .noise = 0.005, .random.state = 7 };
+	made_put(&job, (struct made_piece){ 3, 0.2, 0, 0, 1e9 });
+	for (int i = 0; i < 40; i++) {
+		made_step(&job, &l, 2);
+		if (checkpoints && i % 10 == 9)
+			made_put(&job, (struct made_piece){ 1.6, 0.2, 0, 2e8, 2e9 });
+		if (!checkpoints && i == 20)
+			made_put(&job, (struct made_piece){ 2.4, 0.2, 1e8, 0, 2e9 });
+	}
+	made_put(&job, (struct made_piece){ 2, 0.2, 0, 0, 1e9 });
+	made_sample(&job);
+}
+
+static void test_a_slow_step_says_what_was_different(void **state)
+{
+	struct steps x;
+	struct synth *run;
+	const struct step *slow = NULL;
+
+	(void)state;
+	make_known(false);
+	run = found(&x, 87);
+	assert_in_range(x.n, 37, 40);
+	assert_true(fabs(x.mean_s / 2 - 1) < 0.01);
+	assert_int_equal(x.count[STEP_SLOW], 1);
+	for (uint32_t i = 0; i < x.n; i++)
+		slow = x.step[i].kind == STEP_SLOW ? &x.step[i] : slow;
+	assert_non_null(slow);
+	assert_true(slow->to_s - slow->from_s > 4 && slow->to_s - slow->from_s < 4.8);
+	assert_true(slow->ndifferent > 0);
+	assert_int_equal(slow->different[0].measure, STEP_READ);
+	assert_true(slow->different[0].here > 3e7 && slow->different[0].usual < 1e6);
+	end(&x, run);
+}
+
+static void test_checkpoints_are_told_from_slow_steps(void **state)
+{
+	struct steps x;
+	struct synth *run;
+
+	(void)state;
+	make_known(true);
+	run = found(&x, 93);
+	assert_true(fabs(x.mean_s / 2 - 1) < 0.01);
+	assert_int_equal(x.count[STEP_SLOW], 0);
+	assert_in_range(x.count[STEP_CHECKPOINT], 3, 4);
+	assert_true(fabs(x.every - 10) < 0.5);
+	assert_true(fabs(x.checkpoint_s - 1.6) < 0.2);
+	end(&x, run);
+}
+
+static void mark(struct synth *s, const char *name, double at_s)
+{
+	s->marks[s->run.nmarks++] =
+		(struct run_mark){ .node = 1, .at_ns = (int64_t)(at_s * 1e9), .name = name };
+}
+
+/* Marks say more than samples, whatever numbers are in their names. */
+static void test_marks_are_used_first(void **state)
+{
+	static const char *const names[] = { "epoch 1", "epoch 2", "epoch 10" };
+	const struct summary s = { .wall_s = 90 };
+	struct steps x;
+	struct synth *run;
+	struct err e;
+
+	(void)state;
+	make_known(false);
+	run = made_run(&job);
+	for (int i = 0; i < 12; i++)
+		mark(run, names[i % 3], 5 + 7 * i);
+	mark(run, "sonde.reduced", 6);
+	assert_int_equal(steps_make(&x, &s, &run->run, &e), 0);
+	assert_string_equal(x.name, "epoch #");
+	assert_true(x.of_marks);
+	assert_int_equal(x.n, 11);
+	assert_true(fabs(x.mean_s - 7) < 1e-9);
+	assert_true(fabs(x.before_s - 5) < 1e-9);
+	end(&x, run);
+}
+
+/* Spans that overlap, and those that take little of the time, are no steps. */
+static void test_spans_are_steps_if_they_follow_each_other(void **state)
+{
+	const struct summary s = { .wall_s = 90 };
+
+	(void)state;
+	for (int kind = 0; kind < 3; kind++) {
+		double each = kind == 0 ? 6 : kind == 1 ? 12 : 0.5;
+		struct steps x;
+		struct synth *run;
+		struct err e;
+
+		make_known(false);
+		job.n = 20; /* too few samples to find any in */
+		run = made_run(&job);
+		for (int i = 0; i < 12; i++)
+			run->spans[run->run.nspans++] =
+				(struct run_span){ .node = 1,
+						   .name = "solve",
+						   .begin_ns = (int64_t)((4 + 7 * i) * 1e9),
+						   .end_ns = (int64_t)((4 + 7 * i + each) * 1e9) };
+		assert_int_equal(steps_make(&x, &s, &run->run, &e), 0);
+		assert_int_equal(x.n, kind == 0 ? 12 : 0);
+		if (!kind)
+			assert_true(fabs(x.mean_s - 6) < 1e-9);
+		end(&x, run);
+	}
+}
+
+static void test_nothing_is_found_in_nothing(void **state)
+{
+	struct steps x;
+	struct synth *run;
+
+	(void)state;
+	job = (struct made_job){ .interval_s = 1, .random.state = 1 };
+	made_put(&job, (struct made_piece){ 300, 0, 0, 0, 0 });
+	made_sample(&job);
+	run = found(&x, 300);
+	assert_int_equal(x.n, 0);
+	assert_true(isnan(x.mean_s));
+	end(&x, run);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_loops_have_steps_and_others_have_none),
+		cmocka_unit_test(test_a_slow_step_says_what_was_different),
+		cmocka_unit_test(test_checkpoints_are_told_from_slow_steps),
+		cmocka_unit_test(test_marks_are_used_first),
+		cmocka_unit_test(test_spans_are_steps_if_they_follow_each_other),
+		cmocka_unit_test(test_nothing_is_found_in_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
