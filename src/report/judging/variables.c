@@ -84,6 +84,16 @@ static double working(const struct summary *s)
 	return taken > 0 && !isnan(computed) ? fmax(its - taken, computed) : its;
 }
 
+/* One thread that looks again and again may do so for another of the job whose core others took:
+ * only while both had work, which is work for more than one core. */
+static double spun_for_own(const struct summary *s)
+{
+	double wanted = cores_wanted(s) * s->wall_s - s->story.working_s;
+	double taken = s->story.taken_wall_s * (s->cores_allowed - 1);
+
+	return isnan(wanted) ? taken : fmin(taken, fmax(0, wanted));
+}
+
 static double hosts(const struct summary *s)
 {
 	return s->nhosts;
@@ -354,6 +364,10 @@ const struct variable variables[] = {
 	{ "taken_wall_seconds", UNIT_SECONDS,
 	  "By how much shorter the run would have been at most if others had taken no cores away.",
 	  FIGURE(story.taken_wall_s) },
+	{ "spun_for_own_seconds", UNIT_SECONDS,
+	  "CPU time that threads may have spun for others of the job whose cores were taken, at most: none "
+	  "where the job had work for one core.",
+	  .make = spun_for_own },
 	{ "others_cores", UNIT_CORES, "Cores that others used meanwhile, on average.",
 	  FIGURE(story.others_cores) },
 	{ "holes_seconds", UNIT_SECONDS,

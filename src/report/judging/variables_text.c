@@ -126,6 +126,17 @@ static const char *storage_wait_in(const struct summary *s)
 	return s->story.wait[STALL_STORAGE].in;
 }
 
+/* A recording that still goes on, or was cut off, does not have the job's end. */
+static const char *at_the_end(const struct summary *s)
+{
+	return s->running ? "now" : s->complete ? "at the end" : "at the end of the recording";
+}
+
+static const char *the_end(const struct summary *s)
+{
+	return s->running ? "now" : s->complete ? "the end" : "the end of the recording";
+}
+
 static const char *idle_in(const struct summary *s)
 {
 	return *s->story.idle_in ? s->story.idle_in : ".";
@@ -502,6 +513,11 @@ const struct text_variable text_variables[] = {
 	  file_lock_in },
 	{ "storage_wait_in", "The process that was seen to wait for storage first.",
 	  storage_wait_in },
+	{ "at_the_end",
+	  "\"at the end\"; of a job that still runs \"now\", where the end was not recorded \"at the end "
+	  "of the recording\".",
+	  at_the_end },
+	{ "the_end", "The same: \"the end\".", the_end },
 	{ "idle_in",
 	  "What the job waited for longest while it did little: \"; meanwhile sleep (pid 12) sleeps "
 	  "(timer).\"; else \".\"",
