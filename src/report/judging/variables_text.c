@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* variables_text.c - what rules know that is not a number: names and words. */
 #include "core/stacks/stall.h"
+#include "report/judging/condition.h"
 #include "report/judging/variables.h"
 #include "report/summary/ending.h"
 #include "report/summary/filesused.h"
@@ -124,17 +125,6 @@ static const char *file_lock_in(const struct summary *s)
 static const char *storage_wait_in(const struct summary *s)
 {
 	return s->story.wait[STALL_STORAGE].in;
-}
-
-/* A recording that still goes on, or was cut off, does not have the job's end. */
-static const char *at_the_end(const struct summary *s)
-{
-	return s->running ? "now" : s->complete ? "at the end" : "at the end of the recording";
-}
-
-static const char *the_end(const struct summary *s)
-{
-	return s->running ? "now" : s->complete ? "the end" : "the end of the recording";
 }
 
 static const char *idle_in(const struct summary *s)
@@ -516,8 +506,8 @@ const struct text_variable text_variables[] = {
 	{ "at_the_end",
 	  "\"at the end\"; of a job that still runs \"now\", where the end was not recorded \"at the end "
 	  "of the recording\".",
-	  at_the_end },
-	{ "the_end", "The same: \"the end\".", the_end },
+	  condition_at_the_end },
+	{ "the_end", "The same: \"the end\".", condition_the_end },
 	{ "idle_in",
 	  "What the job waited for longest while it did little: \"; meanwhile sleep (pid 12) sleeps "
 	  "(timer).\"; else \".\"",
