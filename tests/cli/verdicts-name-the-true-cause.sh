@@ -48,6 +48,8 @@ for t in threads:
 for t in threads:
     t.join()')"
 wait
+job spins "$PROGRAMS/stuck" spins
+wait
 job threads "$PROGRAMS/behave" +work:64:6 +work:64:6 work:64:6 # it leaves the others nothing
 wait
 
@@ -90,6 +92,7 @@ case $(stat -f -c %T .) in
 tmpfs | ramfs) says names kernel-time names-storm page-faults ;;
 *) says names names-storm kernel-time page-faults ;;
 esac
+says spins code-spinning single-core serial-phase takes-turns-beside-others
 says pong context-switches single-core small-io
 # Where others hold the cores, threads that wait for the lock wait for a core as well.
 of=" $(rules turns)"

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stuck KIND: processes or threads that wait for each other: pipes, sockets, tcp, files, mutexes,
- * child, fork; or do not quite: free (a third process could end it), idle. */
+ * child, fork; or do not quite: free (a third process could end it), spins (for eight seconds),
+ * idle. */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
@@ -141,6 +143,31 @@ static int mutexes(void)
 	return 0;
 }
 
+static atomic_int ready;
+
+static void *comes_late(void *unused)
+{
+	sleep(8);
+	ready = 1;
+	return unused;
+}
+
+static __attribute__((noinline)) void wait_until_ready(void)
+{
+	while (!atomic_load(&ready))
+		;
+}
+
+static int spins(void)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, comes_late, NULL))
+		return 1;
+	wait_until_ready();
+	return pthread_join(thread, NULL);
+}
+
 static void *lock_and_wait(void *unused)
 {
 	pthread_mutex_lock(&first);
@@ -198,6 +225,8 @@ int main(int argc, char **argv)
 		return files();
 	if (!strcmp(kind, "mutexes"))
 		return mutexes();
+	if (!strcmp(kind, "spins"))
+		return spins();
 	if (!strcmp(kind, "child"))
 		return waits_for_parent();
 	if (!strcmp(kind, "fork"))

@@ -110,6 +110,8 @@ static const struct {
 	{ "locks", "take_gil", "/usr/bin/python3.11" },
 	{ "locks", "my_spin_lock", "/opt/x/a" },
 	{ "spinning", "wait_for_data", "/opt/x/a" },
+	{ "spinning", "Ring::waitForTurn(int)", "/opt/x/a" },
+	{ "spinning", "main.waitForResult", "/opt/x/a" },
 	{ "spinning", "pool_take_lock(Pool&)", "/opt/x/a" },
 	{ "locks", "std::condition_variable::wait_for", "/opt/x/a" },
 	{ "io", "__GI___libc_read", LIB "libc.so.6" },

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/judging/condition.h"
 
+#include "report/summary/summary.h"
+
 #include "base/root.h"
 
 #include <dirent.h>
@@ -119,4 +121,14 @@ enum condition condition_of(const struct run *r, int64_t now_utc_ns)
 			c = is_running(r, i, age_ns, patience_ns) ? RUNNING : CUT;
 	}
 	return c;
+}
+
+const char *condition_at_the_end(const struct summary *s)
+{
+	return s->running ? "now" : s->complete ? "at the end" : "at the end of the recording";
+}
+
+const char *condition_the_end(const struct summary *s)
+{
+	return s->running ? "now" : s->complete ? "the end" : "the end of the recording";
 }

@@ -16,4 +16,9 @@ const char *condition_name(enum condition c);
 /* The largest number that a node said; NAN: none did. */
 double condition_number(const struct run *r, const char *key);
 
+struct summary;
+/* "at the end", "the end": a recording that still goes on, or was cut off, lacks the job's. */
+const char *condition_at_the_end(const struct summary *s);
+const char *condition_the_end(const struct summary *s);
+
 #endif

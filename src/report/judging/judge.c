@@ -155,11 +155,14 @@ static double own_s(const struct summary *s)
 	return taken > 0 ? fmax(s->wall_s - taken, 0.01 * s->wall_s) : s->wall_s;
 }
 
-/* Seconds of the run that the rule is about, for the order: its cost, else its weight, else 0. */
+/* Seconds of the run that the rule is about, for the order: its cost, else its weight, else 0. What
+ * others cost is a part of the run; what the job does itself, of the time that others left it. */
 static double weight_of(const struct rule *r, const struct summary *s)
 {
 	double weight = value_or(&r->cost, s, value_or(&r->weight, s, 0));
 
+	if (r->part_of == PART_OF_OWN)
+		weight *= s->wall_s / own_s(s);
 	return fmin(fmax(weight, 0), s->wall_s);
 }
 

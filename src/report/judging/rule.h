@@ -48,6 +48,9 @@ enum rule_where { WHERE_ALL = 0, WHERE_MOST, WHERE_LEAST, WHERE_NUMBER_OF };
 /* The time that proves it: while the metric was on that side of the threshold. */
 enum rule_during { DURING_ALL = 0, DURING_ABOVE, DURING_BELOW, DURING_NUMBER_OF };
 
+/* What its cost is a part of: the time that others left the job, or the whole run. */
+enum rule_part { PART_OF_OWN = 0, PART_OF_RUN, PART_NUMBER_OF };
+
 struct rule {
 	char *name, *about;
 	char *theme; /* NULL: none was given */
@@ -63,6 +66,7 @@ struct rule {
 	enum confidence confidence;
 	enum rule_where where;
 	enum rule_during during;
+	enum rule_part part_of;
 	struct sentence say, cannot;
 	char *proof;
 };

@@ -163,6 +163,7 @@ enum key_type { KEY_TEXT, KEY_EXPR, KEY_NEEDS, KEY_NAMES, KEY_WORD, KEY_REQUEST,
 
 static const char *const where_names[] = { "all", "most", "least", NULL };
 static const char *const during_names[] = { "all", "above", "below", NULL };
+static const char *const part_names[] = { "own", "run", NULL };
 
 static const struct key {
 	const char *name;
@@ -183,6 +184,7 @@ static const struct key {
 	{ "margin", KEY_EXPR, false, offsetof(struct rule, margin), NULL },
 	{ "cost", KEY_EXPR, false, offsetof(struct rule, cost), NULL },
 	{ "weight", KEY_EXPR, false, offsetof(struct rule, weight), NULL },
+	{ "part-of", KEY_WORD, false, offsetof(struct rule, part_of), part_names },
 	{ "excludes", KEY_NAMES, false, offsetof(struct rule, excludes), NULL },
 	{ "yields", KEY_NAMES, false, offsetof(struct rule, yields), NULL },
 	{ "proof", KEY_TEXT, false, offsetof(struct rule, proof), NULL },

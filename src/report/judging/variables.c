@@ -65,25 +65,6 @@ static double out_of_time(const struct summary *s)
 				     : s->time_left_s <= before_s;
 }
 
-static double cores_wanted(const struct summary *s)
-{
-	double waited = fmax(summary_grown(s, "job.run_queue_seconds"), s->story.waited_s);
-
-	return s->cores_used_mean + (isnan(waited) ? 0 : waited / s->wall_s);
-}
-
-/* Where others took cores away, without what the run would have been shorter by; what was computed
- * stays. */
-static double working(const struct summary *s)
-{
-	double wanted = cores_wanted(s), taken = s->story.taken_wall_s;
-	double its = isnan(s->story.working_s) ? s->wall_s * (wanted > 1 ? 1 : wanted)
-					       : fmin(s->story.working_s, s->wall_s);
-	double computed = fmin(its, s->cpu_s / fmax(1, s->cores_allowed));
-
-	return taken > 0 && !isnan(computed) ? fmax(its - taken, computed) : its;
-}
-
 static double hosts(const struct summary *s)
 {
 	return s->nhosts;
@@ -207,7 +188,7 @@ const struct variable variables[] = {
 	  .make = cores_available },
 	{ "cores_wanted", UNIT_CORES,
 	  "Cores used, and those that threads waited for, where that is known.",
-	  .make = cores_wanted },
+	  .make = story_cores_wanted },
 	{ "memory_available_bytes", UNIT_BYTES,
 	  "Memory requested, else present, and then at most memory_limit_bytes.",
 	  .make = memory_available },
@@ -313,7 +294,7 @@ const struct variable variables[] = {
 	{ "parallel_seconds", UNIT_SECONDS, "For how long it was.", FIGURE(story.parallel_s) },
 	{ "working_seconds", UNIT_SECONDS,
 	  "Time in which the job had work: for less than a core, that part of the time; without what others took.",
-	  .make = working },
+	  .make = story_working_s },
 	{ "work_peak_cores", UNIT_CORES,
 	  "Cores at work, waited for or stolen at most, over two seconds, on all nodes together.",
 	  FIGURE(story.work_peak_cores) },
@@ -334,6 +315,10 @@ const struct variable variables[] = {
 	{ "taken_wall_seconds", UNIT_SECONDS,
 	  "By how much shorter the run would have been at most if others had taken no cores away.",
 	  FIGURE(story.taken_wall_s) },
+	{ "spun_for_own_seconds", UNIT_SECONDS,
+	  "CPU time that threads may have spun for others of the job whose cores were taken, at most: none "
+	  "where the job had work for one core.",
+	  .make = story_spun_for_own_s },
 	{ "others_cores", UNIT_CORES, "Cores that others used meanwhile, on average.",
 	  FIGURE(story.others_cores) },
 	{ "holes_seconds", UNIT_SECONDS,

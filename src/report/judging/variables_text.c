@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* variables_text.c - what rules know that is not a number: names and words. */
 #include "core/stacks/stall.h"
+#include "report/judging/condition.h"
 #include "report/judging/variables.h"
 #include "report/summary/ending.h"
 #include "report/summary/filesused.h"
@@ -500,6 +501,11 @@ const struct text_variable text_variables[] = {
 	  file_lock_in },
 	{ "storage_wait_in", "The process that was seen to wait for storage first.",
 	  storage_wait_in },
+	{ "at_the_end",
+	  "\"at the end\"; of a job that still runs \"now\", where the end was not recorded \"at the end "
+	  "of the recording\".",
+	  condition_at_the_end },
+	{ "the_end", "The same: \"the end\".", condition_the_end },
 	{ "idle_in",
 	  "What the job waited for longest while it did little: \"; meanwhile sleep (pid 12) sleeps "
 	  "(timer).\"; else \".\"",

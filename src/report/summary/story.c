@@ -558,3 +558,32 @@ int summary_story_make(struct summary *s, const struct run *r)
 		tell_memory(&s->story, t, memory->value, worked);
 	return find_phase(s, r);
 }
+
+double story_cores_wanted(const struct summary *s)
+{
+	double waited = fmax(summary_grown(s, "job.run_queue_seconds"), s->story.waited_s);
+
+	return s->cores_used_mean + (isnan(waited) ? 0 : waited / s->wall_s);
+}
+
+/* Where others took cores away, without what the run would have been shorter by; what was computed
+ * stays. */
+double story_working_s(const struct summary *s)
+{
+	double wanted = story_cores_wanted(s), taken = s->story.taken_wall_s;
+	double its = isnan(s->story.working_s) ? s->wall_s * (wanted > 1 ? 1 : wanted)
+					       : fmin(s->story.working_s, s->wall_s);
+	double computed = fmin(its, s->cpu_s / fmax(1, s->cores_allowed));
+
+	return taken > 0 && !isnan(computed) ? fmax(its - taken, computed) : its;
+}
+
+/* One thread that looks again and again may do so for another of the job whose core others took:
+ * only while both had work, which is work for more than one core. */
+double story_spun_for_own_s(const struct summary *s)
+{
+	double wanted = story_cores_wanted(s) * s->wall_s - s->story.working_s;
+	double taken = s->story.taken_wall_s * (s->cores_allowed - 1);
+
+	return isnan(wanted) ? taken : fmin(taken, fmax(0, wanted));
+}

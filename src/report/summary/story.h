@@ -168,4 +168,13 @@ static inline bool story_has_first_failure(const struct story *y)
 	return y->could_fail >= 2 && y->failed >= 1 && !(y->ended_together > 0);
 }
 
+struct summary;
+
+/* Cores used, and those that threads waited for. */
+double story_cores_wanted(const struct summary *s);
+/* Time in which the job had work, without what others took. */
+double story_working_s(const struct summary *s);
+/* CPU time that threads may have spun for others of the job whose cores were taken, at most. */
+double story_spun_for_own_s(const struct summary *s);
+
 #endif
