@@ -63,7 +63,7 @@ does 0 export --to csv,json,parquet,sqlite,hdf5,openmetrics -o $name.tables $nam
 does 0 trace -o $name.json $name
 for command in explain doctor ls; do does 0 $command; done
 [ -z "${HOME:-}" ] || does 0 ls --history
-does 1 push --to mlflow --url http://localhost:1 $name
+does 1 push --patience 0s --to mlflow --url http://localhost:1 $name
 grep -q 'cannot reach' err || { echo "FAIL: $name: push: $(cat err)"; exit 1; }
 END
 everything() { # NAME SCRIPT
@@ -80,10 +80,10 @@ everything foreign 'export LD_LIBRARY_PATH=/junk LD_BIND_NOW=1'
 
 cp -a root/sonde root/kept
 for what in 'mv /sonde /moved' 'rm -r /sonde' 'rm -r /sonde; cp -a /kept /sonde; echo 9.9 >/sonde/libexec/sonde/version'; do
-	inside "/sonde/bin/sonde run -q -i 50ms --stacks --waits -o while --force -- sh -c '$what; exec ./my-job'; [ \$? = 3 ] && /kept/bin/sonde show while" ||
+	inside "/sonde/bin/sonde run -q -i 50ms --stacks --waits -o while -- sh -c '$what; exec ./my-job'; [ \$? = 3 ] && /kept/bin/sonde show while" ||
 		fail "$what: $(cat inside.log)"
 	grep -q 'Failed (exit code 3)' inside.log || fail "$what: $(cat inside.log)"
-	rm -rf root/sonde root/moved && cp -a root/kept root/sonde
+	rm -rf root/sonde root/moved root/work/while && cp -a root/kept root/sonde
 done
 
 # Its libraries were not all unpacked.
@@ -91,7 +91,7 @@ for file in root/sonde/libexec/sonde/lib/*.so*; do
 	: >"$file"
 done
 inside '/sonde/bin/sonde run --stacks -o half -- ./my-job; echo status $?; /sonde/bin/sonde show --all half; /sonde/bin/sonde report half; echo status $?
-	/sonde/bin/sonde ls --history; /sonde/bin/sonde push --to mlflow --url http://localhost:1 half; /sonde/bin/sonde export --to sqlite,hdf5 half; echo status $?'
+	/sonde/bin/sonde ls --history; /sonde/bin/sonde push --patience 0s --to mlflow --url http://localhost:1 half; /sonde/bin/sonde export --to sqlite,hdf5 half; echo status $?'
 equal "statuses of the half" "3 0 0" "$(sed -n 's/^status //p' inside.log | tr '\n' ' ' | sed 's/ $//')"
 for helper in unwind draw database http; do
 	tr -s ' \n' ' ' <inside.log | grep -qE "sonde-$helper (cannot start|ended too early); install Sonde again" || fail "half unpacked, sonde-$helper: $(cat inside.log)"
