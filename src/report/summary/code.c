@@ -337,8 +337,7 @@ static int reconcile(struct code *code, const struct summary *s)
 	return 0;
 }
 
-/* 0 or -errno with a sentence; *code NULL where the recording has no samples and no recorder says
- * that it took any, or was refused them. */
+/* 0 or -errno with a sentence; NULL where no recorder took samples or was refused them. */
 static int code_make(struct code **out, struct run *r, const struct summary *s, const char *site,
 		     struct err *e)
 {
