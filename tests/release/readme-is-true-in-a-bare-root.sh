@@ -6,43 +6,43 @@
 . "$TOP/tests/release/harness/made.sh"
 need busybox
 unshare --user --map-root-user --mount --pid --fork true 2>/dev/null || skip "no user namespace is permitted for the bare root"
-mkdir -p root/bin root/proc root/dev root/work root/root
+mkdir -p root/bin root/proc root/dev root/job root/root
 cp "$(command -v busybox)" root/bin/busybox || fail "busybox"
 for name in $(root/bin/busybox --list); do
 	[ "$name" = busybox ] || ln -s busybox "root/bin/$name"
 done
-cp "$dist/sonde-$release_version-linux-$release_arch.tar.gz" root/work/
-printf '#!/bin/sh\nwhile [ $((i += 1)) -lt 300000 ]; do :; done\nexit 3\n' >root/work/my-job
-chmod 755 root/work/my-job
+cp "$dist/sonde-$release_version-linux-$release_arch.tar.gz" root/job/
+printf '#!/bin/sh\nwhile [ $((i += 1)) -lt 300000 ]; do :; done\nexit 3\n' >root/job/my-job
+chmod 755 root/job/my-job
 
 inside() { # SCRIPT: in that root; what it prints is kept
 	unshare --user --map-root-user --mount --pid --fork sh -c 'mount -t proc proc root/proc && mount -t tmpfs none root/dev &&
 		for name in null zero urandom; do : >root/dev/$name && mount --bind /dev/$name root/dev/$name; done &&
-		exec chroot root env -i HOME=/root PATH=/bin sh -c "cd /work; $1"' sh "$1" >inside.log 2>&1
+		exec chroot root env -i HOME=/root PATH=/bin sh -c "cd /job; $1"' sh "$1" >inside.log 2>&1
 }
 
 # The block of README, without what is for pip, which tests/release/wheel-installs-for-any-linux.sh tries.
-sed -n '/^    tar -xzf/,/^$/s/^    //p' "$TOP/README.md" | sed "s/ *#.*//; s/x86_64/$release_arch/" | grep -v '^pip install' >root/work/readme
-equal "commands of README" 4 "$(grep -c . root/work/readme)"
-cat >root/work/first <<'END'
+sed -n '/^    tar -xzf/,/^$/s/^    //p' "$TOP/README.md" | sed "s/ *#.*//; s/x86_64/$release_arch/" | grep -v '^pip install' >root/job/readme
+equal "commands of README" 4 "$(grep -c . root/job/readme)"
+cat >root/job/first <<'END'
 while read -r command <&4; do
 	status=0
 	eval "$command" || status=$?
 	echo "status $status of: $command"
-done 4</work/readme
+done 4</job/readme
 sonde show --all && sonde report
 END
-inside ". /work/first" || fail "README: $(cat inside.log)"
+inside ". /job/first" || fail "README: $(cat inside.log)"
 equal "the statuses of README's commands" "0 0 3 0" "$(sed -n 's/^status \(.*\) of: .*/\1/p' inside.log | tr '\n' ' ' | sed 's/ $//')"
 equal "summaries" 3 "$(grep -c '^sonde .*Failed (exit code 3).*my-job' inside.log)"
 for file in report.html report.pdf plots; do
-	[ -s "$(echo root/work/sonde_*)/$file" ] || fail "README: no $file"
+	[ -s "$(echo root/job/sonde_*)/$file" ] || fail "README: no $file"
 done
 
-mv root/work/sonde-* root/ || fail "the archive's folder"
+mv root/job/sonde-* root/ || fail "the archive's folder"
 rm root/*.tar.gz
 mv root/sonde-* root/sonde
-cat >root/work/everything <<'END'
+cat >root/job/everything <<'END'
 # NAME [COMMAND...]: all that Sonde can do, by this command
 name=$1 sonde=/sonde/bin/sonde
 shift
@@ -67,7 +67,7 @@ does 1 push --patience 0s --to mlflow --url http://localhost:1 $name
 grep -q 'cannot reach' err || { echo "FAIL: $name: push: $(cat err)"; exit 1; }
 END
 everything() { # NAME SCRIPT
-	inside "set -e; $2; set -- $1; . /work/everything" || fail "$1: $(cat inside.log)"
+	inside "set -e; $2; set -- $1; . /job/everything" || fail "$1: $(cat inside.log)"
 }
 everything plain :
 everything bare 'unset HOME; [ ! -e /tmp ]; [ ! -e /dev/shm ]'
@@ -83,7 +83,7 @@ for what in 'mv /sonde /moved' 'rm -r /sonde' 'rm -r /sonde; cp -a /kept /sonde;
 	inside "/sonde/bin/sonde run -q -i 50ms --stacks --waits -o while -- sh -c '$what; exec ./my-job'; [ \$? = 3 ] && /kept/bin/sonde show while" ||
 		fail "$what: $(cat inside.log)"
 	grep -q 'Failed (exit code 3)' inside.log || fail "$what: $(cat inside.log)"
-	rm -rf root/sonde root/moved root/work/while && cp -a root/kept root/sonde
+	rm -rf root/sonde root/moved root/job/while && cp -a root/kept root/sonde
 done
 
 # Its libraries were not all unpacked.
