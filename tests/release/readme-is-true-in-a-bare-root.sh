@@ -12,10 +12,12 @@ for name in $(root/bin/busybox --list); do
 	[ "$name" = busybox ] || ln -s busybox "root/bin/$name"
 done
 cp "$dist/sonde-$release_version-linux-$release_arch.tar.gz" root/job/
+# shellcheck disable=SC2016 # for the job to expand
 printf '#!/bin/sh\nwhile [ $((i += 1)) -lt 300000 ]; do :; done\nexit 3\n' >root/job/my-job
 chmod 755 root/job/my-job
 
 inside() { # SCRIPT: in that root; what it prints is kept
+	# shellcheck disable=SC2016 # for the shell inside
 	unshare --user --map-root-user --mount --pid --fork sh -c 'mount -t proc proc root/proc && mount -t tmpfs none root/dev &&
 		for name in null zero urandom; do : >root/dev/$name && mount --bind /dev/$name root/dev/$name; done &&
 		exec chroot root env -i HOME=/root PATH=/bin sh -c "cd /job; $1"' sh "$1" >inside.log 2>&1
