@@ -32,7 +32,7 @@ def helper_of(name, but=0):
                 files = [os.readlink(link) for link in glob.glob(f"/proc/{parent}/fd/*")]
             except OSError:
                 continue
-            if pid != but and any(f"/{name}/node-" in file for file in files):
+            if pid != but and any(file.startswith(f"{os.path.realpath(name)}/node-") for file in files):
                 return pid
         time.sleep(0.02)
     raise SystemExit("there is no helper")

@@ -100,16 +100,25 @@ static int check_version(const char *path, struct err *e)
 		       path, version);
 }
 
-/* Its program or a library of it is not there: a release brings both. */
-static int not_started(const char *name, const char *library, struct err *e)
+/* A release brings its program and its libraries. */
+static int broken(int code, const char *name, const char *how, const char *library, struct err *e)
 {
 #ifdef SONDE_STATIC
 	(void)library;
-	return err_set(e, -ENOENT, "the helper sonde-%s cannot start; install Sonde again", name);
+	return err_set(e, code, "the helper sonde-%s %s; install Sonde again", name, how);
 #else
-	return err_set(e, -ENOENT, "the helper sonde-%s cannot start; it needs Debian's %s", name,
-		       library);
+	return err_set(e, code, "the helper sonde-%s %s; it needs Debian's %s", name, how, library);
 #endif
+}
+
+int helper_cannot_start(const char *name, const char *library, struct err *e)
+{
+	return broken(-ENOENT, name, "cannot start", library, e);
+}
+
+int helper_lost(const char *name, const char *library, struct err *e)
+{
+	return broken(-EPIPE, name, "ended too early", library, e);
 }
 
 /* How to get one: a release has all. packages: what it is built with, or NULL. */
@@ -177,7 +186,7 @@ bool program_exists(const char *word)
 
 /* ---- their start ---- */
 
-enum { CANNOT_START = 127, OUT_OF_THE_WAY = 16 };
+enum { OUT_OF_THE_WAY = 16 };
 
 /* Its descriptors are those n and no other; -1: nothing is there. Only system calls. */
 static _Noreturn void become(const char *path, int *fd, int n)
@@ -195,7 +204,7 @@ static _Noreturn void become(const char *path, int *fd, int n)
 		descriptors_close(n, -1);
 		execv(path, argv);
 	}
-	_exit(CANNOT_START);
+	_exit(HELPER_NOT_STARTED);
 }
 
 /* ---- asked over a socket ---- */
@@ -373,8 +382,8 @@ static int hear(struct helper_talk *t, struct err *e)
 		return code ? err_set(e, code < 0 ? code : -EPROTO, "%s", text) : 0;
 	}
 	status = reap(t);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == CANNOT_START)
-		return not_started(p->name, p->library, e);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == HELPER_NOT_STARTED)
+		return helper_cannot_start(p->name, p->library, e);
 	return err_set(e, -EPIPE, "the helper sonde-%s died of %s", p->name,
 		       WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "an error");
 }

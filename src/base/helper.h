@@ -20,6 +20,13 @@
 int helper_find(const char *name, const char *packages, char *path, size_t size, struct err *e);
 /* Likewise a library that lies there. */
 int helper_library(const char *name, char *path, size_t size, struct err *e);
+/* The exit status of a helper whose program or a library of it is not there, as the loader has it.
+ */
+enum { HELPER_NOT_STARTED = 127 };
+/* The sentence about it, and about one that ended before it had answered: -ENOENT, -EPIPE. library:
+ * Debian's packages that it needs to run. */
+int helper_cannot_start(const char *name, const char *library, struct err *e);
+int helper_lost(const char *name, const char *library, struct err *e);
 /* Become the helper with argv (argv[0] is replaced). Returns only on failure: -ENOENT when there is
  * none (e stays empty), else -errno with a sentence. */
 int helper_exec(const char *name, char **argv, struct err *e);

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/entropy.h"
+#include "base/helper.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -34,8 +35,7 @@ void http_close(struct http *h)
 
 static int lost(struct err *e)
 {
-	return err_set(e, -EPIPE,
-		       "the helper sonde-http ended too early; it needs Debian's libcurl4");
+	return helper_lost("http", "libcurl4", e);
 }
 
 /* A file that has become shorter is filled up, and the request is then no success. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/database.h"
 
+#include "base/helper.h"
 #include "base/talk.h"
 #include "store/place.h"
 #include "store/schema.h"
@@ -29,8 +30,7 @@ struct database {
 
 static int lost(struct err *e)
 {
-	return err_set(e, -EPIPE,
-		       "the helper sonde-database ended too early; it needs Debian's libsqlite3-0");
+	return helper_lost("database", "libsqlite3-0", e);
 }
 
 static int no_memory(struct err *e)

@@ -78,6 +78,40 @@ if without sonde-sqlite "$sonde" export --to csv,sqlite -o both rec; then
 	[ -s both/series.csv ] || fail "the other half was not written"
 fi
 
+# One that cannot start, as its libraries are not there, is not tried again, and is named likewise.
+cannot_start() { # HELPER COMMAND...: its status in $status, what it says in the file err
+	local file=one/libexec/sonde/sonde-$1
+	[ -e "$file" ] || return 1
+	mv "$file" away
+	printf '#!/bin/sh\nexit 127\n' >"$file"
+	chmod +x "$file"
+	status=0
+	"${@:2}" >out 2>err </dev/null || status=$?
+	mv -f away "$file"
+}
+for option in stacks:stacks waits:waits memory:touches; do
+	name=${option%:*} source=${option#*:}
+	"$sonde" run -q "--$name" -o "with_$name" -- true || fail "run --$name"
+	cannot_start unwind "$sonde" run -q "--$name" -o "broken_$name" -- "$PROGRAMS/spin" 300000 3 || break
+	equal "status of the job whose helper for $name cannot start" 3 "$status"
+	figure "with_$name" ".nodes[0].metadata[\"source.$source\"] // \"none\"" | grep -qx none || continue # refused for another reason
+	contains <(figure "broken_$name" ".nodes[0].metadata[\"source.$source\"]") "the helper sonde-unwind cannot start; "
+	equal "how often that for $name was started again" null "$(figure "broken_$name" ".nodes[0].metadata[\"$source.helper_restarts\"]|tostring")"
+	[ "$name" != stacks ] || {
+		"$sonde" show --all broken_stacks >out && tr -s ' \n' ' ' <out >shown
+		contains shown "not sampled: unsupported: the helper sonde-unwind cannot start"
+	}
+done
+for helper in "http libcurl4 push --to mlflow --url http://127.0.0.1:1 rec" "database libsqlite3-0 ls --history"; do
+	# shellcheck disable=SC2086 # a word each
+	set -- $helper
+	cannot_start "$1" "$sonde" "${@:3}" || continue
+	equal "status of $3 whose helper cannot start" 1 "$status"
+	one_sentence err
+	contains err "sonde-$1 ended too early; "
+	contains err "$(remedy "$2")"
+done
+
 # Without any the program records, shows, finds and exports.
 rm -r one/libexec
 "$sonde" run -o none -- true 2>said || fail "run without helpers"

@@ -4,7 +4,6 @@ program is followed; a helper that is missing or stopped costs the job nothing; 
 # limit: 300
 import csv
 import datetime
-import glob
 import json
 import os
 import pathlib
@@ -14,7 +13,7 @@ import sys
 import time
 
 from ordinary_user import USER, enter_room, need_unwind
-from stacks import Stacks
+from stacks import Stacks, helper_of
 
 SONDE, PROGRAMS, BUILD = (os.environ[name] for name in ("SONDE", "PROGRAMS", "BUILD"))
 MIX = PROGRAMS + "/wait_mix"
@@ -36,25 +35,6 @@ def ended(job, name, status=0):
 
 def shown(name):
     return json.loads(subprocess.run([SONDE, "show", "--waits", "--json", name], capture_output=True, text=True, check=True).stdout)
-
-
-def helper_of(name):
-    """The helper whose parent writes this recording."""
-    end = time.monotonic() + 20
-    while time.monotonic() < end:
-        for path in glob.glob("/proc/[0-9]*/comm"):
-            try:
-                if pathlib.Path(path).read_text() != "sonde-unwind\n":
-                    continue
-                pid = int(path.split("/")[2])
-                parent = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1]
-                files = [os.readlink(link) for link in glob.glob(f"/proc/{parent}/fd/*")]
-            except OSError:
-                continue
-            if any(f"/{name}/node-" in file for file in files):
-                return pid
-        time.sleep(0.02)
-    raise SystemExit("there is no helper")
 
 
 def through(found, function):

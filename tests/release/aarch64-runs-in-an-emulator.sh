@@ -76,3 +76,22 @@ for helper in "$sonde/libexec/sonde/sonde-sqlite" "$sonde/libexec/sonde/lib/ld.s
 	equal "$helper: exit status" 0 $status
 	contains answer "runs this helper"
 done
+
+# Those that bring their libraries lack no function of them, the stand-ins for the libraries of a screen among these, and what draws gives the same page.
+lib=$sonde/libexec/sonde/lib
+for helper in "$lib"/sonde-*; do
+	[ -L "$helper" ] || run -E LD_TRACE_LOADED_OBJECTS=1 -E LD_WARN=yes -E LD_BIND_NOW=yes "$lib/ld.so" --library-path "$lib" "$helper" 2>&1
+done >loaded
+equal "helpers that load their libraries" 8 "$(grep -c '^.*libc\.so\.6 => ' loaded)"
+! grep -E 'not found|undefined' loaded || fail "the helpers lack something"
+need pdftotext
+mkdir -p mine/libexec/sonde
+cp "$SONDE" mine/sonde
+cp -a "$LIBEXEC/." mine/libexec/sonde/
+mv mine/libexec/sonde/sonde-draw mine/draw
+printf '#!/bin/sh\ntee %q | %q\n' "$PWD/drawing" "$PWD/mine/draw" >mine/libexec/sonde/sonde-draw
+chmod +x mine/libexec/sonde/sonde-draw
+mine/sonde report --only pdf rec || fail "report"
+run -E FONTCONFIG_FILE="$lib/fonts.conf" "$lib/ld.so" --library-path "$lib" "$lib/sonde-draw" <drawing >answer 3<>there.pdf || fail "the drawing, in the emulator"
+pdftotext there.pdf there && pdftotext rec/report.pdf here.txt && [ -s there ] || fail "no page was drawn"
+cmp there here.txt || fail "the page differs"

@@ -2,32 +2,26 @@
 # limit: 2400
 # alone
 # Two releases of the same tree, made in different folders, are the same bytes. What they hold runs in a root where there is nothing else.
-. "$TOP/tests/lib.sh"
-need zstd
-need clang
+. "$TOP/tests/release/harness/made.sh"
 
-copy() { # FOLDER: the tree as it is committed or not, with the charts of the page
-	mkdir "$1"
-	tar -C "$TOP" -c --exclude=./.git --exclude=./build --exclude='./sonde_*' . | tar -C "$1" -x
-}
-
-release() { # FOLDER
-	SOURCE_DATE_EPOCH=1700000000 BUILD=build "$1/release/make.sh" "$PWD/$1/dist" >"$1.log" 2>&1 || fail "release in $1: $(tail -n 20 "$1.log")"
-}
-
-copy first
-copy second-one
-release first
+# The same tree in another folder, with other times, and made without what is built here.
+epoch=$(tar -tvf "$dist/sonde-$release_version-linux-$release_arch.tar.gz" --full-time --utc | awk 'NR == 1 { print $4, $5 "Z" }')
+mkdir second-one
+(cd "$TOP" && if [ -e .git ]; then git ls-files -z; else find . -type f -not -path './build/*' -not -path './sonde_*' -print0; fi |
+	tar -c --null -T - src/report/page/web/node_modules) | tar -C second-one -x
 touch -d 2001-01-01 second-one/README.md
-release second-one
-diff -r first/dist second-one/dist || fail "two releases differ"
-(cd first/dist && sha256sum --quiet -c SHA256SUMS) || fail "the sums are of something else"
-for file in first/dist/*.tar.*; do
+(
+	umask 077
+	SOURCE_DATE_EPOCH=$(date -d "$epoch" +%s) BUILD=build second-one/release/make.sh "$PWD/second-one/dist"
+) >second.log 2>&1 || fail "the second release: $(tail -n 20 second.log)"
+diff -r "$dist" second-one/dist || fail "two releases differ"
+(cd "$dist" && sha256sum --quiet -c SHA256SUMS) || fail "the sums are of something else"
+for file in "$dist"/*.tar.*; do
 	holds "size of $file" "$(stat -c %s "$file") <= 25e6"
 done
 
 mkdir root
-tar -C root -xf first/dist/sonde-*-linux-*.tar.gz
+tar -C root -xf "$dist/sonde-$release_version-linux-$release_arch.tar.gz"
 sonde=$(echo root/sonde-*)
 holds "size of the recorder" "$(stat -c %s "$sonde/bin/sonde") <= 5e6"
 ! ldd "$sonde/bin/sonde" 2>/dev/null | grep -q '=>' || fail "the recorder needs shared libraries"

@@ -210,7 +210,7 @@ static const struct {
 static uint32_t kind_of(enum waiting_part part, uint32_t *next)
 {
 	for (uint32_t i = 0; i < PAGE_KINDS; i++)
-		if (kinds[i].part == (int)part)
+		if (kinds[i].part >= 0 && kinds[i].part == (int)part)
 			return i;
 	return *next < OTHER_WAITS ? (*next)++ : OTHER_WAITS;
 }

@@ -337,18 +337,18 @@ static int reconcile(struct code *code, const struct summary *s)
 	return 0;
 }
 
-/* 0 or -errno with a sentence; *code NULL where the recording has no samples and no recorder says
- * that it took any, or was refused them. */
+/* 0 or -errno with a sentence; NULL where no recorder took samples or was refused them. */
 static int code_make(struct code **out, struct run *r, const struct summary *s, const char *site,
 		     struct err *e)
 {
-	bool sampled = r->nsample_sets_of[SAMPLE_CPU] || run_find_meta(r, 0, "stacks.period_ns");
+	bool sampled = r->nsample_sets_of[SAMPLE_CPU];
 	struct code_gaps gaps;
 	struct code *code;
 	int rc;
 
 	*out = NULL;
 	code_gaps_make(&gaps, r, s);
+	sampled |= !gaps.refused && run_find_meta(r, 0, "stacks.period_ns");
 	if (!sampled && !gaps.refused)
 		return 0;
 	code = calloc(1, sizeof *code);

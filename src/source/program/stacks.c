@@ -83,7 +83,7 @@ static void figures(const struct stacks_page *p, int64_t *own)
 
 static const struct stacks_use use = {
 	.key = { "stacks.note", "stacks.helper_restarts", "stacks.files_left_out",
-		 "stacks.left_out" },
+		 "stacks.left_out", "source.stacks" },
 	.verb = "sampled",
 	.missing = "samples",
 	.crashes_max = CRASHES_MAX,

@@ -99,10 +99,10 @@ static _Noreturn void become(const char *path, int socket, int memory, const str
 		dup2(null, fd);
 	for (int i = 0; i < n; i++)
 		if (dup2(from[i], STACKS_SOCKET + i) < 0)
-			_exit(127);
+			_exit(HELPER_NOT_STARTED);
 	descriptors_close(STACKS_SOCKET + n, -1);
 	execv(path, argv);
-	_exit(127);
+	_exit(HELPER_NOT_STARTED);
 }
 
 int stacks_helper_start(struct stacks_helper *h, struct err *e)
@@ -151,9 +151,12 @@ bool stacks_helper_answered(const struct stacks_helper *h)
 
 bool stacks_helper_died(struct stacks_helper *h)
 {
-	if (h->pid <= 0 || waitpid(h->pid, NULL, WNOHANG) == 0)
+	int status = 0;
+
+	if (h->pid <= 0 || waitpid(h->pid, &status, WNOHANG) == 0)
 		return false;
 	h->pid = 0;
+	h->not_started = WIFEXITED(status) && WEXITSTATUS(status) == HELPER_NOT_STARTED;
 	return true;
 }
 

@@ -37,7 +37,7 @@ struct stacks_taken {
 /* What a source has its helper for. */
 struct stacks_use {
 	struct {
-		const char *note, *restarts, *files_left_out, *left_out;
+		const char *note, *restarts, *files_left_out, *left_out, *refused;
 	} key;               /* of its metadata */
 	const char *verb;    /* "sampled", until it was given up */
 	const char *missing; /* "samples", if the last question is not answered */
@@ -60,6 +60,7 @@ struct stacks_helper {
 	/* The one that runs. */
 	pid_t pid;
 	int socket;
+	bool not_started; /* it has ended, as its program or a library was not there */
 	uint32_t asked;
 	struct stacks_page *page; /* NULL: not started */
 	/* What those before it have left. */

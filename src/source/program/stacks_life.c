@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stacks_life.c - one helper sonde-unwind after another, for every source that has them. */
+#include "base/helper.h"
 #include "base/text/number.h"
+#include "core/value.h"
 #include "source/program/stacks_helper.h"
 
 #include <stdio.h>
@@ -48,14 +50,19 @@ static void end(struct stacks_helper *h, struct sample *s)
 		number_add(&s->told_cpu_ns, cpu_ns);
 }
 
-void stacks_helper_give_up(struct stacks_helper *h, struct sample *s, const char *why)
+static void close_all(struct stacks_helper *h, struct sample *s)
 {
-	char text[200];
-
 	end(h, s);
 	count_lost(h);
 	if (h->rings)
 		stacks_rings_close(h->rings);
+}
+
+void stacks_helper_give_up(struct stacks_helper *h, struct sample *s, const char *why)
+{
+	char text[200];
+
+	close_all(h, s);
 	snprintf(text, sizeof text, "%s until %.180s", h->use->verb, why);
 	sample_meta_text(s, h->use->key.note, text);
 }
@@ -114,12 +121,32 @@ static void take(struct stacks_helper *h, const struct source_job *job, struct s
 		stacks_take(&h->taken, h->page, job, s);
 }
 
+/* Its program or a library is not there, or no longer. */
+static void never_ran(struct stacks_helper *h, struct sample *s)
+{
+	struct err e = { "" };
+	char text[160];
+
+	(void)helper_cannot_start("unwind", "libdw1", &e);
+	if (h->restarts) {
+		stacks_helper_give_up(h, s, e.text);
+		return;
+	}
+	close_all(h, s);
+	snprintf(text, sizeof text, "%s: %.120s", state_name(STATE_UNSUPPORTED), e.text);
+	sample_meta_text(s, h->use->key.refused, text);
+}
+
 /* It was killed, hangs, or has crashed: what it had counted and not told is lost. Its successor
  * goes on with what is in the rings. */
 static bool replace(struct stacks_helper *h, const struct source_job *job, struct sample *s)
 {
 	struct err e = { "the helper sonde-unwind had crashed too often" };
 
+	if (h->not_started) {
+		never_ran(h, s);
+		return false;
+	}
 	take(h, job, s);
 	h->blameless += !refuse(h, s);
 	end(h, s);

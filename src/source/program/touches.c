@@ -94,7 +94,7 @@ static void figures(const struct stacks_page *p, int64_t *own)
 
 static const struct stacks_use use = {
 	.key = { "touches.note", "touches.helper_restarts", "touches.files_left_out",
-		 "touches.left_out" },
+		 "touches.left_out", "source.touches" },
 	.verb = "sampled",
 	.missing = "samples",
 	.crashes_max = CRASHES_MAX,

@@ -72,7 +72,8 @@ static void figures(const struct stacks_page *p, int64_t *own)
 }
 
 static const struct stacks_use use = {
-	.key = { "waits.note", "waits.helper_restarts", "waits.files_left_out", "waits.left_out" },
+	.key = { "waits.note", "waits.helper_restarts", "waits.files_left_out", "waits.left_out",
+		 "source.waits" },
 	.verb = "watched",
 	.missing = "waits",
 	.crashes_max = CRASHES_MAX,
