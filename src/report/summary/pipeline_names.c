@@ -138,14 +138,14 @@ static bool is_hidden(const char *command_line)
 static bool is_of(const struct record *x, const char *command_line)
 {
 	static const char strict[] = "set-euopipefail;";
-	char text[LINE_BYTES], *at = text;
+	char text[LINE_BYTES], *at;
 	size_t n = 0, len;
 
 	if (!x->command)
 		return strstr(command_line, "/.snakemake/scripts/") != NULL;
 	len = squeeze(text, sizeof text, command_line);
 	if (len > 3 && !strcmp(text + len - 3, "..."))
-		text[len -= 3] = '\0';
+		text[len - 3] = '\0';
 	if (strstr(text, strict))
 		at = strstr(text, strict) + strlen(strict);
 	else

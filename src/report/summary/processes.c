@@ -345,7 +345,7 @@ int summary_processes_make(struct summary *s, const struct run *r, const struct 
 			s->commands[s->ncommands++] = living(p);
 	}
 	for (uint32_t i = 0; i < s->ncommands; i++)
-		if (!strcmp(s->commands[i].name, nameless))
+		if (s->commands[i].name && !strcmp(s->commands[i].name, nameless))
 			s->commands[i].cpu_s = s->commands[i].peak_rss_bytes =
 				s->commands[i].read_bytes = s->commands[i].written_bytes = NAN;
 	s->ncommands = merge(s->commands, s->ncommands);

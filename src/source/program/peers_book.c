@@ -67,7 +67,7 @@ static struct peers_socket *add(struct peers_book *b, const struct peers_socket 
 
 	if (*slot)
 		return &t->socket[*slot - 1];
-	if (t->n == PEERS_SOCKETS) {
+	if (t->n == PEERS_SOCKETS || !t->socket) {
 		b->left_out++;
 		return NULL;
 	}
