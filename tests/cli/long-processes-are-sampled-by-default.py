@@ -44,7 +44,8 @@ print("long:", {key: value for key, value in code.items() if key.endswith("secon
 assert seen.metadata["stacks.after_ns"] == 10**9 and seen.metadata["stacks.threads_at_a_time"] >= 1, seen.metadata
 assert seen.share("burn") >= 0.95 and helper_was_there("long"), seen.ends()
 assert 0.5 < code["unsampled_seconds"] + code["too_short_seconds"] < 3 and 1 < code["sampled_seconds"] < 3.5, code
-assert code["missing"]["sampled_after_seconds"] == 1 and code["missing"]["threads_too_restless"] == 0, code["missing"]
+# On a crowded machine others may take its core from it some thousand times a second: then it is called restless for a while.
+assert code["missing"]["sampled_after_seconds"] == 1 and code["missing"]["threads_too_restless"] <= 1, code["missing"]
 assert SINCE in text_of("show", "--code", "long") and "\nhot spots   burn" in text_of("show", "long")
 
 # Short ones: named with their seconds, no helper, no line in the summary, no verdict.

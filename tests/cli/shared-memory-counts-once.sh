@@ -71,4 +71,4 @@ os.wait()
 END
 rm -rf out
 "$SONDE" run --quiet --process-events polling -o out -- "$PYTHON" slowly.py || fail "a child that is slow"
-[ "$(figure out .job.peak_memory_kind)" != pss ] || holds "a child that is slow" "$(figure out .job.peak_memory_bytes) > 70 * 1048576 && $(figure out .job.peak_memory_bytes) < 97 * 1048576"
+[ "$(figure out .job.peak_memory_kind)" != pss ] || holds "a child that is slow" "$(figure out .job.peak_memory_bytes) > 66 * 1048576 && $(figure out .job.peak_memory_bytes) < 97 * 1048576"

@@ -62,8 +62,9 @@ wait_for 60 test -s "sonde_$asked.site.txt"
 equal "nodes" 2 "$(find "sonde_$asked.site" -name 'node-*.sonde' | wc -l)"
 equal "files of others" "" "$(find "sonde_$asked.site" "sonde_$asked.site.txt" ! -user "$user" -o -type f ! -perm 600)"
 spun=$(figure "sonde_$asked.site" '[.commands[]? | select(.name == "spin") | .cpu_seconds] | add')
-# Up to the last sample of each process.
-holds "CPU seconds of spin: $spun" "$spun >= 3.5 && $spun <= 5.1"
+# Up to the last sample of each process, which may be late on a crowded machine.
+holds "CPU seconds of spin: $spun" "$spun >= 2 && $spun <= 5.1"
+equal "processes of spin" 2 "$(figure "sonde_$asked.site" '[.commands[]? | select(.name == "spin") | .processes] | add')"
 equal "job" "$asked" "$(figure "sonde_$asked.site" .job.id)"
 # What no prolog is told: its name, and how it ended.
 equal "its end" 3 "$(figure "sonde_$asked.site" .job.exit_code)"

@@ -522,8 +522,8 @@ static void processes_are_read_in_turns(void **state)
 	}
 }
 
-/* 2,500 switches a second, in a time in which it waits for a CPU so long. */
-static bool switches_too_often(struct fake *k, int64_t waited_ms)
+/* 2,500 switches a second, wanted ones or not, in a time in which it waits for a CPU so long. */
+static bool switches_too_often(struct fake *k, int64_t waited_ms, bool wanted)
 {
 	struct fake_thread t = { .pid = 10, .tid = 10, .state = 'R' };
 
@@ -531,7 +531,8 @@ static bool switches_too_often(struct fake *k, int64_t waited_ms)
 	put_thread(k, t);
 	attach(k, 10);
 	for (int i = 0; i < 100 && !k->tree->cheaper.wanted; i++) {
-		t.voluntary += 5000;
+		t.voluntary += wanted ? 5000 : 0;
+		t.involuntary += wanted ? 0 : 5000;
 		t.waited += waited_ms * NS_PER_MS;
 		put_thread(k, t);
 		after(k, 2000, false);
@@ -541,12 +542,17 @@ static bool switches_too_often(struct fake *k, int64_t waited_ms)
 
 static void few_switches_are_few(void **state)
 {
-	assert_false(switches_too_often(*state, 0));
+	assert_false(switches_too_often(*state, 0, true));
 }
 
 static void few_switches_are_many_for_who_hardly_gets_a_cpu(void **state)
 {
-	assert_true(switches_too_often(*state, 1950));
+	assert_true(switches_too_often(*state, 1950, true));
+}
+
+static void who_computes_on_a_crowded_machine_does_not_switch_often(void **state)
+{
+	assert_false(switches_too_often(*state, 1950, false));
 }
 
 int main(void)
@@ -564,6 +570,7 @@ int main(void)
 		TEST(a_thread_that_has_not_run_says_nothing_of_the_kernel),
 		TEST(few_switches_are_few),
 		TEST(few_switches_are_many_for_who_hardly_gets_a_cpu),
+		TEST(who_computes_on_a_crowded_machine_does_not_switch_often),
 		TEST(a_thread_that_ends_says_nothing_of_the_kernel),
 		TEST(many_threads_take_several_samples),
 		TEST(what_was_done_before_is_never_counted),

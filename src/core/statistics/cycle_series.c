@@ -63,7 +63,7 @@ int cycle_prepare(double *out, const double *in, uint32_t n, bool ranks)
 
 	for (uint32_t i = 0; i < n; i++) {
 		last = isfinite(in[i]) ? in[i] : last;
-		known += isfinite(in[i]);
+		known += isfinite(in[i]) ? 1 : 0;
 		out[i] = last;
 	}
 	if (known < CYCLE_LEAST)
