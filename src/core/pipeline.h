@@ -31,7 +31,7 @@ enum pipeline_list {
 	PIPELINE_SKIP_SHORT, /* likewise where no sample saw them */
 	PIPELINE_LINE,       /* lines of the file that say it */
 	PIPELINE_PASTE,      /* the tool's own words for what a rule needs, line by line */
-	PIPELINE_PASTE_ALL /* and for what all need */,
+	PIPELINE_PASTE_ALL,  /* and for what all need */
 	PIPELINE_LISTS
 };
 

@@ -547,12 +547,14 @@ static void count_strays(struct pipelines *p, const struct forest *f)
 static int make_all(struct pipelines *p, struct forest *f)
 {
 	struct pipeline_names *names = NULL;
-	int rc = pipeline_names_open(&names, f->r);
+	int rc = 0;
 
 	for (uint32_t i = 0; i < p->tools.n && !rc; i++) {
 		uint32_t tasks = find_owners(f, &p->tools.tool[i]);
 
-		if (tasks)
+		if (tasks && p->tools.tool[i].snakemake && !names)
+			rc = pipeline_names_open(&names, f->r);
+		if (tasks && !rc)
 			rc = add_pipeline(p, &p->tools.tool[i], tasks, f, names);
 	}
 	pipeline_names_close(names);
