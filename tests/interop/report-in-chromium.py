@@ -156,8 +156,8 @@ async function check() {
 	say('folded', checkFold());
 	say('total', view.total && [view.node.index, view.node.spec.host, sumsUp('job.cpu_cores')]);
 	say('wide', document.documentElement.scrollWidth - innerWidth);
-	say('loads', [...document.querySelectorAll('[src], link[href], a[href], [style*=url]')].map((e) => e.getAttribute('src') || e.getAttribute('href')).filter((u) => !/^(#|data:,$)/.test(u)));
-	say('smuggled', [typeof pwned, document.querySelectorAll('main img, main script, main iframe').length].join());
+	say('loads', [...document.querySelectorAll('[src], link[href], a[href], [style*=url]')].map((e) => e.getAttribute('src') || e.getAttribute('href')).filter((u) => !/^(#|data:(,$|image\/svg\+xml;base64,))/.test(u)));
+	say('smuggled', [typeof pwned, document.querySelectorAll('main img:not([src^="data:image/svg+xml;base64,"]), main script, main iframe').length].join());
 	const plot = document.querySelector('.plot[tabindex="0"]');
 	plot.focus();
 	say('focused', document.activeElement === plot);
