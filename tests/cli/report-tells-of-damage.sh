@@ -25,6 +25,21 @@ contains said cut
 contains cut/report.html damaged:
 contains cut/report.html "$(basename "$cut_file")"
 
+# Wherever it is damaged, what is left is read: the samples of the job may be lost and those of the node kept.
+"$SONDE" run --quiet -i 10s -o few -- "$PROGRAMS/spin" 50000 || fail "run"
+for part in 1 2 3 4 5 6 7 8 9; do
+	rm -rf cut
+	cp -r few cut
+	size=$(stat -c %s cut/node-*.sonde)
+	printf '\377\377\377\377\377\377\377\377' | dd of="$(echo cut/node-*.sonde)" bs=1 seek=$((size * part / 10)) conv=notrunc status=none
+	for view in show explain "report --only html"; do
+		# shellcheck disable=SC2086 # the view's own words
+		"$SONDE" $view cut >stdout 2>said
+		equal "exit status of $view with damage at $part tenths" 1 $?
+		contains said 'cut is damaged'
+	done
+done
+
 # What is not known has no words around it.
 cp -r whole headless
 truncate -s 100 headless/node-*.sonde

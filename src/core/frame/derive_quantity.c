@@ -153,7 +153,7 @@ static int choose(struct plan *p, const struct selection *sel, struct err *e)
 			visit(p, i, 0);
 		n += q->chosen;
 	}
-	if (!n && sel->metrics)
+	if (!n && sel->metrics && !sel->may_match_none)
 		return err_set(
 			e, -EINVAL,
 			"no metric of this recording matches \"%s\"; `sonde metrics` lists names",

@@ -74,6 +74,7 @@ struct selection {
 	bool lasting; /* tidy: without rows of instances that come and go */
 	bool combine; /* tidy: instances of a metric become one row by over_instances */
 	const char *metrics; /* comma-separated globs on public names; NULL = all */
+	bool may_match_none; /* else that is -EINVAL */
 	const char
 		*domain; /* instances: only this domain ("process", "command"); NULL = "process" */
 	uint32_t from_node, to_node; /* for who reads the chunks: only nodes from_node .. to_node -

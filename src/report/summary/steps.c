@@ -177,7 +177,7 @@ static int read_chunks(struct reader *x, struct run *r, struct err *e)
 static int read_grid(struct grid *g, struct run *r, uint32_t node, struct err *e)
 {
 	struct reader x = { .grid = g, .node = node };
-	struct selection sel = { .from_node = node, .to_node = node + 1 };
+	struct selection sel = { .from_node = node, .to_node = node + 1, .may_match_none = true };
 	struct bytes globs = { 0 };
 	int rc;
 
