@@ -16,6 +16,11 @@ answers() { # COMMAND...: what scontrol does, which is asked by its arguments
 	} >bin/scontrol
 	chmod 755 bin/scontrol
 }
+accounts() { # WORDS: what sacct answers
+	printf '#!/bin/sh\necho "%s"\n' "$*" >bin/sacct
+	chmod 755 bin/sacct
+}
+accounts 'Slurm accounting storage is disabled'
 
 record() { # DIR SIGNAL
 	local pid
@@ -53,6 +58,14 @@ equal "asked once" "-o show job $SLURM_JOB_ID" "$(cat asked)"
 answers "echo 'JobId=$SLURM_JOB_ID JobName=x UserId=u(1) JobState=COMPLETING Reason=None ExitCode=0:9 TimeLimit=UNLIMITED'"
 record killed -TERM
 equal "signal" 9 "$(figure killed .job.signal)"
+
+# Somebody ended it, and its script ended by itself then, or is not reported yet.
+accounts "CANCELLED by 1000"
+for code in 143:0 0:0; do
+	answers "echo 'JobId=$SLURM_JOB_ID JobName=x UserId=u(1) JobState=COMPLETING Reason=None ExitCode=$code TimeLimit=UNLIMITED'"
+	record "ended-$code" -TERM
+	"$SONDE" show "ended-$code" | grep -q Cancelled || fail "of one that was ended: $("$SONDE" show "ended-$code")"
+done
 
 answers "exec sleep 60"
 record silent -TERM

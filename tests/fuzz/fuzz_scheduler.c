@@ -64,6 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size)
 		memcpy(text, data, size);
 	scheduler_answer_job(&answer, text);
+	scheduler_answer_accounts(&answer, text);
 	if (answer.exit_code > 255 || answer.node_memory_bytes < -1)
 		abort();
 	for (char *line = text; *line && n < MOST;) {

@@ -42,6 +42,34 @@ static void what_ends_a_job_is_told_while_it_ends(void **state)
 		assert_string_equal(job(rows[i].says).state, rows[i].state);
 }
 
+static void accounts_name_the_end(void **state)
+{
+	static const struct {
+		const char *says, *state;
+		int64_t exit_code, left;
+	} rows[] = {
+		{ "CANCELLED by 0\n", "CANCELLED", 0, -1 },
+		{ "CANCELLED+\n", "CANCELLED", 143, 143 },
+		{ "COMPLETED\n", "COMPLETED", 0, 0 },
+		{ "FAILED", "FAILED", 3, 3 },
+		{ "OUT_OF_MEMORY\n", "OUT_OF_MEMORY", 1, 1 },
+		{ "RUNNING\n", "", 3, 3 },
+		{ "CANCEL", "", 3, 3 },
+		{ "Slurm accounting storage is disabled\n", "", 0, 0 },
+		{ "", "", 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct scheduler_answer a = { .exit_code = rows[i].exit_code };
+
+		assert_int_equal(scheduler_answer_accounts(&a, rows[i].says),
+				 rows[i].state[0] != '\0');
+		assert_string_equal(a.state, rows[i].state);
+		assert_int_equal(a.exit_code, rows[i].left);
+	}
+}
+
 static void limits_are_seconds(void **state)
 {
 	static const struct {
@@ -128,6 +156,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_ends_a_job_is_told_while_it_ends),
+		cmocka_unit_test(accounts_name_the_end),
 		cmocka_unit_test(limits_are_seconds),
 		cmocka_unit_test(nodes_that_are_down_are_named),
 		cmocka_unit_test(what_a_prolog_is_not_told_is_asked),

@@ -196,10 +196,10 @@ void scheduler_answer_nodes(struct scheduler_answer *a, const char *text)
 		a->lost_why[--n] = '\0';
 }
 
-static bool ask(const char *what, const char *which, int64_t until_ns, struct asking *x)
+/* The words of a command end with NULL. False: no answer in time. */
+static bool ask(const char *const *words, int64_t until_ns, struct asking *x)
 {
-	char *argv[] = { (char[]){ "scontrol" },  (char[]){ "-o" },         (char[]){ "show" },
-			 (char *)(uintptr_t)what, (char *)(uintptr_t)which, NULL };
+	char *const *argv = (char *const *)(uintptr_t)words;
 
 	return !asking_start(x, argv, NULL) && asking_take_all(x, until_ns - clock_mono_ns());
 }
@@ -212,7 +212,10 @@ static void ask_nodes(const struct batch_job *j, int64_t until_ns, struct schedu
 	for (uint32_t i = 0; i < j->nodes.n; i++)
 		bytes_printf(&names, "%s%s", i ? "," : "", hostlist_name(&j->nodes, i));
 	bytes_u8(&names, 0);
-	if (!names.failed && j->nodes.n && ask("node", (const char *)names.data, until_ns, &x))
+	if (!names.failed && j->nodes.n &&
+	    ask((const char *[]){ "scontrol", "-o", "show", "node", (const char *)names.data,
+				  NULL },
+		until_ns, &x))
 		scheduler_answer_nodes(a, asking_text(&x));
 	asking_end(&x, SIGKILL);
 	bytes_free(&names);
@@ -236,7 +239,8 @@ static const char *line_of(const char *text, const char *id)
 static bool ask_job(const char *id, int64_t until_ns, struct scheduler_answer *a)
 {
 	struct asking x = { 0 };
-	bool answered = ask("job", id, until_ns, &x);
+	bool answered =
+		ask((const char *[]){ "scontrol", "-o", "show", "job", id, NULL }, until_ns, &x);
 
 	if (answered)
 		scheduler_answer_job(a, line_of(asking_text(&x), id));
@@ -244,14 +248,41 @@ static bool ask_job(const char *id, int64_t until_ns, struct scheduler_answer *a
 	return answered;
 }
 
-/* What the state of a job will be that is over. */
-static void settle(struct scheduler_answer *a)
+bool scheduler_answer_accounts(struct scheduler_answer *a, const char *text)
 {
-	if (!strcmp(a->state, "COMPLETING") && a->exit_code >= 0)
+	static const char *const known[] = {
+		"CANCELLED", "COMPLETED", "DEADLINE", "FAILED",
+		"NODE_FAIL", "PREEMPTED", "TIMEOUT",  "OUT_OF_MEMORY"
+	};
+	size_t n = strcspn(text, " \n|+");
+
+	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+		if (n == strlen(known[i]) && !memcmp(text, known[i], n)) {
+			snprintf(a->state, sizeof a->state, "%s", known[i]);
+			/* Of a script that was ended, it is not reported yet. */
+			if (strcmp(known[i], "COMPLETED") != 0 && !a->exit_code && !a->signal)
+				a->exit_code = a->signal = -1;
+			return true;
+		}
+	return false;
+}
+
+/* What the state of a job will be that is over. An exit code does not tell whether somebody ended
+ * the job; the accounts have that at once. */
+static void settle(const char *id, int64_t until_ns, struct scheduler_answer *a)
+{
+	const char *const words[] = { "sacct", "-n", "-P", "-X", "-j", id, "-o", "State", NULL };
+	struct asking x = { 0 };
+
+	if (strcmp(a->state, "COMPLETING") != 0 || a->exit_code < 0)
+		return;
+	if (a->signal == OUT_OF_MEMORY)
+		snprintf(a->state, sizeof a->state, "OUT_OF_MEMORY");
+	else if (a->signal || !ask(words, until_ns, &x) ||
+		 !scheduler_answer_accounts(a, asking_text(&x)))
 		snprintf(a->state, sizeof a->state, "%s",
-			 a->signal == OUT_OF_MEMORY  ? "OUT_OF_MEMORY"
-			 : a->exit_code || a->signal ? "FAILED"
-						     : "COMPLETED");
+			 a->exit_code || a->signal ? "FAILED" : "COMPLETED");
+	asking_end(&x, SIGKILL);
 }
 
 bool scheduler_ask(const struct batch_job *j, const struct scheduler_question *q,
@@ -268,7 +299,7 @@ bool scheduler_ask(const struct batch_job *j, const struct scheduler_question *q
 	       clock_mono_ns() + AGAIN_NS < until)
 		nanosleep(&(struct timespec){ .tv_nsec = AGAIN_NS }, NULL);
 	if (q->is_over)
-		settle(a);
+		settle(id, until, a);
 	if (!strcmp(a->state, "NODE_FAIL"))
 		ask_nodes(j, until, a);
 	return a->state[0];

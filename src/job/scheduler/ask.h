@@ -34,6 +34,8 @@ bool scheduler_ask(const struct batch_job *j, const struct scheduler_question *q
 /* A line of the output of `scontrol -o show job ID`, and that of `scontrol -o show node LIST`;
  * hostile. */
 void scheduler_answer_job(struct scheduler_answer *a, const char *text);
+/* That of `sacct -n -P -X -o State`, of a job whose script has ended; hostile. False: no end. */
+bool scheduler_answer_accounts(struct scheduler_answer *a, const char *text);
 void scheduler_answer_nodes(struct scheduler_answer *a, const char *text);
 
 #endif
