@@ -51,6 +51,12 @@ check("epochs", [(e["mark"], e["n"]) for e in epochs] == [("epoch", 8)], epochs)
 check("their times", all(0.09 < e["least_seconds"] < e["median_seconds"] < e["most_seconds"] and e["most_seconds"] > 0.39 and e["change_ratio"] > 0.3
                          for e in epochs), epochs)
 
+LINES = 'for i in 0.5 0.25 1e-3; do "$0" mark loss=$i step=3; done; "$0" mark lr=; "$0" mark a=b=1; echo M gain=7 >>"$SONDE_MARKS"; echo B gain=8 >>"$SONDE_MARKS"'
+subprocess.run([SONDE, "run", "--quiet", "-o", "short", "--", "sh", "-c", LINES, SONDE], check=True)
+short = json.loads(subprocess.run([SONDE, "show", "--json", "short"], check=True, capture_output=True, text=True).stdout)["own"]
+check("numbers without a name", {s["name"]: (s["n"], s["first"], s["last"]) for s in short["series"]} ==
+      {"loss": (3, 0.5, 0.001), "loss step": (3, 3, 3), "gain": (1, 7, 7)}, short["series"])
+
 text = subprocess.run([SONDE, "show", "--all", "job"], check=True, capture_output=True, text=True).stdout
 check("in words", re.search(r"\n  epoch loss +█.*0\.1 to 2, last 0\.1, falling\n", text), text)
 check("how often", re.search(r"\n  epoch +every .* \(median of 8; .*\), later ones \d+ % longer\n", text), text)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/phase/markline.h"
 
+#include "base/text/decimal.h"
 #include "base/text/number.h"
 #include "core/phase/markrule.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 /* ---- lines of marks ---- */
@@ -141,18 +143,34 @@ static bool read_times(struct mark_line *out, const char **p, const char *end)
 	return rest == (uint64_t)(end - *p - 1);
 }
 
+/* "loss=0.31" is a mark "loss" with that number: the word is a part of its text, too. */
+static bool name_is_pair(char *name)
+{
+	char *number = strchr(name, '='), *end;
+
+	if (!number || number == name || !isfinite(decimal_parse(number + 1, &end)) ||
+	    end == number + 1 || *end)
+		return false;
+	*number = '\0';
+	return true;
+}
+
 bool mark_line_parse(struct mark_line *out, const char *line, size_t n)
 {
-	const char *p = line;
+	const char *p = line, *word;
 
 	*out = (struct mark_line){ .kind = (enum mark_kind) * line, .text = "" };
 	if (!n || n > MARK_LINE_MAX || strlen(line) != n || !strchr("MBE", *p))
 		return false;
 	p++;
-	if (!read_times(out, &p, line + n) || !is_blank(*p) ||
-	    !mark_word_read(&p, out->name, sizeof out->name) || !*out->name)
+	if (!read_times(out, &p, line + n) || !is_blank(*p))
 		return false;
-	out->text = number_skip_blanks(p);
+	word = number_skip_blanks(p);
+	if (!mark_word_read(&p, out->name, sizeof out->name) || !*out->name)
+		return false;
+	out->text = out->kind == MARK_POINT && *word != '"' && name_is_pair(out->name)
+			    ? word
+			    : number_skip_blanks(p);
 	return true;
 }
 
