@@ -4,6 +4,7 @@
 #include "base/pool.h"
 #include "core/frame/derive.h"
 #include "core/glob.h"
+#include "core/value.h"
 #include "report/summary/parts.h"
 
 #include <errno.h>
@@ -115,6 +116,15 @@ struct node_pass {
 	bool any;        /* it had one */
 };
 
+/* What a cell has in the rows of the slice, and how long each value stood: a rate is of the time
+ * before it; what was read stands until the next row. */
+struct shown {
+	uint32_t cell;
+	bool interval;
+	struct derived v;
+	const double *seconds;
+};
+
 struct pass {
 	struct run *run;
 	struct derive derive;
@@ -124,6 +134,7 @@ struct pass {
 	struct stats *stats; /* [derive.plan.ncells] */
 	double *standing; /* [derive.plan.ncells] a gauge's value in its node's last row; NAN: none
 			   */
+	struct shown *timed;    /* [derive.plan.ncells] those of the slice that tell the time */
 	struct node_pass *node; /* [run.nnodes] */
 	struct timeline *timeline;
 	struct timeline_track *track; /* [derive.plan.ncells] */
@@ -229,40 +240,71 @@ static void add_range(struct pass *p, const struct chunk *c, const struct range 
 		p->standing[cell] = st.last;
 }
 
-/* A rate is of the time before it; what was read stands until the next row. */
-static void add_to_timeline(struct pass *p, const struct reading *v, bool interval, double at_s,
-			    double stood_s)
+static void add_values(struct pass *p, const struct shown *x, bool last)
 {
-	timeline_put(p->timeline, &p->track[v->cell], interval ? at_s - v->seconds : at_s,
-		     interval ? at_s : at_s + stood_s, v->value);
+	struct stats st = p->stats[x->cell]; /* which no store below can change */
+	uint32_t n = p->derive.slice.nrows;
+
+	for (uint32_t r = 0; r < n; r++)
+		if (x->v.state[r] == STATE_PRESENT)
+			stats_add(&st, x->v.value[r], x->seconds[r]);
+	p->stats[x->cell] = st;
+	if (last && !x->interval && x->v.state[n - 1] == STATE_PRESENT)
+		p->standing[x->cell] = x->v.value[n - 1];
 }
 
-/* The row `row` of the chunk. */
-static void add_instant(struct pass *p, const struct chunk *c, const struct instant *in,
-			uint32_t row)
+static void add_times(struct pass *p, const struct shown *x, double at_s, uint32_t row)
 {
-	struct node_pass *node = &p->node[c->node];
-	bool last = row + 1 >= c->nrows;
-	double seconds = last ? 0 : seconds_between(c->mono_ns[row], c->mono_ns[row + 1]);
+	const struct reading v = { x->cell, x->v.value[row], x->v.stands[row] };
+	struct node_pass *node = &p->node[p->derive.chunk.node];
+	double s = x->seconds[row];
 
-	for (uint32_t i = 0; i < in->n; i++) {
-		const struct reading v = instant_reading(in, i);
-		bool interval = derive_quantity(&p->derive, v.cell)->interval;
+	if (x->v.state[row] != STATE_PRESENT)
+		return;
+	if (p->track[x->cell].row)
+		timeline_put(p->timeline, &p->track[x->cell], x->interval ? at_s - s : at_s,
+			     x->interval ? at_s : at_s + s, v.value);
+	if (x->cell == node->cores)
+		add_work(p, &node->work, &v, at_s);
+}
 
-		stats_add(&p->stats[v.cell], v.value, interval ? v.seconds : seconds);
-		if (last && !interval)
-			p->standing[v.cell] = v.value;
-		if (p->track[v.cell].row)
-			add_to_timeline(p, &v, interval, in->seconds, seconds);
-		if (v.cell == node->cores)
-			add_work(p, &node->work, &v, in->seconds);
+/* Column by column, but for what tells the time: several cells may add to one sum there, in the
+ * order of their rows. */
+static void add_slice(struct pass *p, const struct chunk *c)
+{
+	struct derive *d = &p->derive;
+	const struct slice *s = &d->slice;
+	bool last = s->first + s->nrows >= c->nrows;
+	double stood[SLICE_ROWS];
+	uint32_t ntimed = 0;
+
+	for (uint32_t r = 0; r < s->nrows; r++) {
+		const int64_t *at_ns = c->mono_ns + s->first + r;
+
+		stood[r] = last && r + 1 == s->nrows ? 0 : seconds_between(at_ns[0], at_ns[1]);
+	}
+	for (uint32_t i = 1; i <= d->nshown; i++) {
+		struct shown *x = &p->timed[ntimed];
+
+		x->cell = d->cell[i];
+		if (!derive_column(d, x->cell, &x->v))
+			continue;
+		x->interval = derive_quantity(d, x->cell)->interval;
+		x->seconds = x->interval ? x->v.stands : stood;
+		add_values(p, x, last);
+		ntimed += p->track[x->cell].row || x->cell == p->node[c->node].cores;
+	}
+	for (uint32_t r = 0; r < s->nrows && ntimed; r++) {
+		double at_s = derive_row_seconds(d, r);
+
+		for (uint32_t i = 0; i < ntimed; i++)
+			add_times(p, &p->timed[i], at_s, r);
 	}
 }
 
 static int add_chunk(struct pass *p, const struct chunk *c, const struct range *range, uint32_t n,
 		     struct err *e)
 {
-	struct instant in;
 	int rc;
 
 	if (!p->derives)
@@ -274,8 +316,8 @@ static int add_chunk(struct pass *p, const struct chunk *c, const struct range *
 		settle(p, c);
 	for (uint32_t i = 0; i < n; i++)
 		add_range(p, c, &range[i]);
-	for (uint32_t row = 0; derive_row(&p->derive, &in); row++)
-		add_instant(p, c, &in, row);
+	while (derive_slice(&p->derive))
+		add_slice(p, c);
 	p->node[c->node].last_ns = c->mono_ns[c->nrows - 1];
 	p->node[c->node].any = true;
 	return 0;
@@ -391,9 +433,10 @@ static int nodes_open(struct pass *p, struct err *e)
 		return rc;
 	n = p->derive.plan.ncells;
 	p->track = calloc(n + 1, sizeof *p->track);
+	p->timed = calloc(n + 1, sizeof *p->timed);
 	p->stats = calloc(n + 1, sizeof *p->stats);
 	p->standing = malloc((n + 1) * sizeof *p->standing);
-	if (!p->track || !p->stats || !p->standing)
+	if (!p->track || !p->timed || !p->stats || !p->standing)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++)
 		p->standing[i] = NAN;
@@ -409,6 +452,8 @@ static void nodes_close(struct pass *p)
 	free(p->stats);
 	free(p->standing);
 	free(p->track);
+	free(p->timed);
+	p->timed = NULL;
 	p->stats = NULL;
 	p->standing = NULL;
 	p->track = NULL;
