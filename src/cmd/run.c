@@ -218,19 +218,18 @@ struct after {
 	const struct recording_plan *plan;
 	int launcher;
 	struct progressline line;
-	bool done;
+	bool done, tidy;
 	const struct said *said;
-	void (*opened)(const void *plan, const char *name);
 };
 
-/* The job has begun. */
-static void is_open(const void *after, const char *name)
+/* While the job runs, or when the launcher was let go. */
+static void tidy_up(void *after)
 {
-	const struct after *a = after;
+	struct after *a = after;
 
-	if (a->opened)
-		a->opened(a->plan, name);
-	said_tidy(a->said);
+	if (!a->tidy)
+		said_tidy(a->said);
+	a->tidy = true;
 }
 
 /* Tell the story, let the launcher go. */
@@ -258,9 +257,7 @@ static _Noreturn void be_recorder(const struct recording_plan *plan, const struc
 				  const struct shared *job)
 {
 	struct recorder_options r = recording_recorder(plan);
-	struct after after = {
-		.plan = plan, .launcher = l->recorder, .said = job->said, .opened = r.opened
-	};
+	struct after after = { .plan = plan, .launcher = l->recorder, .said = job->said };
 	struct bytes words = { 0 };
 	int bad;
 
@@ -274,14 +271,15 @@ static _Noreturn void be_recorder(const struct recording_plan *plan, const struc
 	r.spans = job->spans;
 	r.launcher = l->recorder;
 	r.sampler.tree.launcher = job->launcher;
-	r.opened = is_open;
-	r.opened_context = &after;
+	r.beside = tidy_up;
+	r.beside_context = &after;
 	r.closed = recording_is_silent(plan) ? let_go_early : NULL;
 	r.closed_context = &after;
 	progressline_start(&after.line, plan, job->launcher);
 	bad = recorder_run(&r);
 	if (!after.done)
 		tell_and_let_go(&after, bad != 0);
+	tidy_up(&after);
 	_exit(0);
 }
 

@@ -38,11 +38,13 @@ static void sum_put(struct bytes *out, double v)
 
 static double sum_get(struct scan *in)
 {
-	uint64_t bits = (uint64_t)scan_u32(in) << 16;
+	const uint8_t *at = scan_take(in, 6);
+	uint64_t bits = 0;
 	double v;
 
-	bits |= (uint64_t)scan_u8(in) << 48;
-	bits |= (uint64_t)scan_u8(in) << 56;
+	if (at)
+		memcpy(&bits, at, 6);
+	bits = le64toh(bits) << 16;
 	memcpy(&v, &bits, sizeof v);
 	return v;
 }
@@ -52,28 +54,9 @@ static void step_put(struct bytes *out, int64_t value, int64_t from)
 	bytes_zigzag(out, (int64_t)((uint64_t)value - (uint64_t)from));
 }
 
-/* As scan_varint; a footer is read for every chunk, also when its values are not. */
-static inline uint64_t varint_get(struct scan *in)
-{
-	uint64_t v;
-	const uint8_t *at = in->bad ? NULL : varint_read(in->at, in->end, &v);
-
-	if (!at) {
-		in->bad = true;
-		return 0;
-	}
-	in->at = at;
-	return v;
-}
-
-static inline int64_t zigzag_get(struct scan *in)
-{
-	return zigzag_decode(varint_get(in));
-}
-
 static inline int64_t step_get(struct scan *in, int64_t from)
 {
-	return (int64_t)((uint64_t)from + (uint64_t)zigzag_get(in));
+	return (int64_t)((uint64_t)from + (uint64_t)zigzag_scan(in));
 }
 
 void column_put(struct bytes *out, const struct column *c, uint32_t behind)
@@ -106,10 +89,10 @@ static void span_get(struct scan *in, struct column *c, uint32_t nrows, const in
 	uint64_t count = nrows, first = 0, span = nrows - 1;
 
 	if (!(c->flags & COLUMN_FULL)) {
-		count = varint_get(in);
-		first = varint_get(in);
-		span = varint_get(in);
-		c->weight_ns = (int64_t)varint_get(in);
+		count = varint_scan(in);
+		first = varint_scan(in);
+		span = varint_scan(in);
+		c->weight_ns = (int64_t)varint_scan(in);
 	} else {
 		c->weight_ns = mono[nrows - 1] - mono[0];
 	}
@@ -130,7 +113,7 @@ static void values_get(struct scan *in, struct column *c)
 {
 	struct range *r = &c->range;
 
-	r->first = r->last = r->min = r->max = zigzag_get(in);
+	r->first = r->last = r->min = r->max = zigzag_scan(in);
 	if (c->flags & COLUMN_CONSTANT) {
 		double v = number(c->flags & COLUMN_REAL, r->first);
 
@@ -148,7 +131,7 @@ static void values_get(struct scan *in, struct column *c)
 bool column_get(struct scan *in, struct column *c, uint32_t behind, uint32_t nrows,
 		const int64_t *mono)
 {
-	uint64_t gap = varint_get(in), body = 0;
+	uint64_t gap = varint_scan(in), body = 0;
 
 	*c = (struct column){ .flags = scan_u8(in) };
 	if (in->bad || !gap || gap > UINT32_MAX - behind || c->flags & ~COLUMN_FLAGS)
@@ -159,7 +142,7 @@ bool column_get(struct scan *in, struct column *c, uint32_t behind, uint32_t nro
 		return false;
 	values_get(in, c);
 	if ((c->flags & (COLUMN_FULL | COLUMN_CONSTANT)) != (COLUMN_FULL | COLUMN_CONSTANT))
-		body = varint_get(in);
+		body = varint_scan(in);
 	c->body = (uint32_t)body;
 	return !in->bad && body <= UINT32_MAX;
 }
@@ -173,7 +156,7 @@ static bool runs_decode(const struct column *c, struct scan *body, uint32_t nrow
 	if (c->flags & COLUMN_FULL)
 		return true;
 	while (left) {
-		uint64_t absent = varint_get(body), run = varint_get(body);
+		uint64_t absent = varint_scan(body), run = varint_scan(body);
 
 		if (body->bad || absent > nrows - row || run > nrows - row - absent || !run ||
 		    run > left)

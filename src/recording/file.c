@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording/file.h"
 
+#include "base/array.h"
 #include "recording/codeblock.h"
 #include "recording/format.h"
 #include "recording/seal.h"
@@ -8,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -33,6 +35,7 @@ struct reading {
 	bool gap_reported;    /* since the last good block */
 	uint64_t cut_at, cut; /* a block that is cut off by the end of the file */
 	struct chunk_reader *chunk;
+	const struct file_block *scanned; /* the block being taken, of a scan; NULL: it is read */
 	struct bytes events;
 };
 
@@ -97,16 +100,40 @@ static int events_take(struct reading *g, const struct block *b)
 	return rc;
 }
 
+/* What a chunk is; its reader has more of it until the next. */
+static int chunk_look(struct file_chunk *c, struct chunk_reader *r, const struct block *b)
+{
+	int rc = chunk_read(r, b->payload, b->length);
+
+	*c = (struct file_chunk){ .offset = b->offset, .length = b->length };
+	if (rc)
+		return rc;
+	c->node = r->node;
+	c->generation = r->generation;
+	c->nrows = r->nrows;
+	c->ncolumns = r->ncolumns;
+	c->first_utc_ns = r->utc[0];
+	c->first_mono_ns = r->mono[0];
+	c->last_mono_ns = r->mono[r->nrows - 1];
+	return 0;
+}
+
 static int chunk_take(struct reading *g, const struct block *b, bool in_memory)
 {
-	struct file_chunk c = { .offset = b->offset, .length = b->length, .read = g->chunk };
-	int rc = chunk_read(g->chunk, b->payload, b->length);
+	struct file_chunk c;
+	int rc;
 
+	if (g->scanned && !in_memory) {
+		rc = g->scanned->rc;
+		c = g->scanned->chunk;
+	} else {
+		rc = chunk_look(&c, g->chunk, b);
+	}
 	if (rc)
 		return rc;
 	if (in_memory)
 		c.memory = b->payload;
-	generation_found(g, g->chunk->generation, SEAL_CHUNK);
+	generation_found(g, c.generation, SEAL_CHUNK);
 	return g->v->chunk(g->v->ctx, &c);
 }
 
@@ -177,6 +204,30 @@ static void future_found(struct reading *g, uint16_t version)
 		g->found->version = version;
 }
 
+static int taken(struct reading *g, const struct blocks *s, const struct block *b)
+{
+	if (!order_check(g, s, b))
+		return 0;
+	g->found->closed = g->have_end = false; /* an end is an end only at the end */
+	if (b->version > FORMAT_VERSION) {
+		future_found(g, b->version);
+		return 0;
+	}
+	g->found->blocks++;
+	return block_take(g, b, false);
+}
+
+static void end_taken(struct reading *g, const struct blocks *s)
+{
+	if (s->gap && s->cut) {
+		g->cut_at = s->gap_at;
+		g->cut = s->gap;
+	} else if (s->gap) {
+		g->v->damage(g->v->ctx, false, s->gap_at, s->gap,
+			     "bytes that are not an undamaged block");
+	}
+}
+
 static int blocks_take(struct reading *g, int fd)
 {
 	struct blocks s;
@@ -186,27 +237,111 @@ static int blocks_take(struct reading *g, int fd)
 	if (rc)
 		return rc;
 	while ((rc = blocks_next(&s, &b)) > 0) {
-		if (!order_check(g, &s, &b))
-			continue;
-		g->found->closed = g->have_end = false; /* an end is an end only at the end */
-		if (b.version > FORMAT_VERSION) {
-			future_found(g, b.version);
-			continue;
-		}
-		g->found->blocks++;
-		rc = block_take(g, &b, false);
+		rc = taken(g, &s, &b);
 		if (rc)
 			break;
 	}
-	if (!rc && s.gap && s.cut) {
-		g->cut_at = s.gap_at;
-		g->cut = s.gap;
-	} else if (!rc && s.gap) {
-		g->v->damage(g->v->ctx, false, s.gap_at, s.gap,
-			     "bytes that are not an undamaged block");
-	}
+	if (!rc)
+		end_taken(g, &s);
 	blocks_free(&s);
 	return rc;
+}
+
+/* ---- beforehand ---- */
+
+enum { SCAN_BLOCKS = 1 << 16, SCAN_BYTES = 4 << 20 };
+
+/* The same blocks, as they were found. */
+static int scanned_take(struct reading *g, const struct file_scan *from)
+{
+	size_t at = 0;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < from->n && !rc; i++) {
+		const struct file_block *f = &from->block[i];
+		struct blocks s = { .gap_at = f->gap_at, .gap = f->gap, .cut = f->cut };
+		struct block b = f->block;
+
+		if (i + 1 == from->n) {
+			rc = from->rc;
+			if (!rc)
+				end_taken(g, &s);
+			break;
+		}
+		if (b.type != BLOCK_CHUNK) {
+			b.payload = b.length ? from->payloads.data + at : (const uint8_t *)"";
+			at += b.length;
+		}
+		g->scanned = f;
+		rc = taken(g, &s, &b);
+	}
+	g->scanned = NULL;
+	return from->n ? rc : from->rc;
+}
+
+static bool scan_add(struct file_scan *to, const struct blocks *s, const struct block *b,
+		     struct chunk_reader *reader)
+{
+	struct file_block *f = array_room(to->block, to->n, &to->cap, sizeof *f);
+
+	if (!f)
+		return false;
+	to->block = f;
+	f += to->n++;
+	*f = (struct file_block){ .gap_at = s->gap_at, .gap = s->gap, .cut = s->cut };
+	if (!b)
+		return true;
+	f->block = *b;
+	f->block.payload = NULL;
+	if (b->type != BLOCK_CHUNK)
+		bytes_put(&to->payloads, b->payload, b->length);
+	else if (b->version <= FORMAT_VERSION)
+		f->rc = chunk_look(&f->chunk, reader, b);
+	return !to->payloads.failed && to->n < SCAN_BLOCKS && to->payloads.len <= SCAN_BYTES;
+}
+
+static bool scan_blocks(struct file_scan *to, int fd, struct chunk_reader *reader)
+{
+	struct blocks s;
+	struct block b;
+	bool all = true;
+
+	to->rc = blocks_init(&s, fd);
+	if (to->rc)
+		return true;
+	while (all && (to->rc = blocks_next(&s, &b)) > 0)
+		all = scan_add(to, &s, &b, reader);
+	all = all && scan_add(to, &s, NULL, reader);
+	blocks_free(&s);
+	return all;
+}
+
+bool file_scan(struct file_scan *s, int dirfd, const char *sonde, const char *tail,
+	       struct chunk_reader *reader)
+{
+	bool all = true;
+	int fd;
+
+	*s = (struct file_scan){ 0 };
+	s->tail_rc = tail ? tail_read(&s->tail, dirfd, tail) : -ENOENT;
+	fd = openat(dirfd, sonde, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		s->rc = -errno;
+	else
+		all = scan_blocks(s, fd, reader);
+	if (fd >= 0)
+		close(fd);
+	if (!all)
+		file_scan_free(s);
+	return all;
+}
+
+void file_scan_free(struct file_scan *s)
+{
+	tail_free(&s->tail);
+	free(s->block);
+	bytes_free(&s->payloads);
+	*s = (struct file_scan){ 0 };
 }
 
 /* ---- the tail ---- */
@@ -303,9 +438,11 @@ static int tail_take(struct reading *g)
 
 static int sonde_take(struct reading *g, int dirfd, const char *sonde)
 {
-	int fd = openat(dirfd, sonde, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	int rc;
+	int fd, rc;
 
+	if (g->v->scan)
+		return scanned_take(g, g->v->scan);
+	fd = openat(dirfd, sonde, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return -errno;
 	rc = blocks_take(g, fd);
@@ -377,9 +514,17 @@ int file_read(int dirfd, const char *sonde, const char *tail, const struct file_
 	int rc, tail_rc;
 
 	*found = (struct file_found){ 0 };
-	tail_rc = tail ? tail_read(&g.tail, dirfd, tail) : -ENOENT;
+	if (v->scan) {
+		tail_rc = v->scan->tail_rc;
+		g.tail = v->scan->tail;
+		v->scan->tail = (struct tail){ 0 };
+	} else {
+		tail_rc = tail ? tail_read(&g.tail, dirfd, tail) : -ENOENT;
+	}
 	g.have_tail = !tail_rc;
 	rc = tail_rc == -ENOMEM ? -ENOMEM : files_take(&g, dirfd, sonde, tail, tail_rc);
+	if (v->scan)
+		file_scan_free(v->scan);
 	tail_free(&g.tail);
 	bytes_free(&g.events);
 	return rc;

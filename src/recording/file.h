@@ -12,12 +12,32 @@
 #include "recording/block.h"
 #include "recording/chunk.h"
 #include "recording/record.h"
+#include "recording/tail.h"
 
 struct file_chunk {
-	uint64_t offset;                 /* of its block in the .sonde file */
-	const uint8_t *memory;           /* else the payload, sealed from the tail */
-	uint32_t length;                 /* of the payload in memory */
-	const struct chunk_reader *read; /* its times and ranges, until the call returns */
+	uint64_t offset;       /* of its block in the .sonde file */
+	const uint8_t *memory; /* else the payload, sealed from the tail */
+	uint32_t length;       /* of the payload in memory */
+	uint32_t node, generation, nrows, ncolumns;
+	int64_t first_utc_ns, first_mono_ns, last_mono_ns;
+};
+
+/* What is needed of the two files to read them, so that a thread may get it beforehand: the tail,
+ * then each block, of chunks what they are. {0} is empty. */
+struct file_block {
+	struct block block;   /* of a chunk, and at the end, without payload */
+	uint64_t gap_at, gap; /* as of struct blocks */
+	bool cut;
+	int rc; /* of a chunk, what it is: 0, -EBADMSG or -ENOMEM */
+	struct file_chunk chunk;
+};
+
+struct file_scan {
+	struct tail tail;
+	int tail_rc, rc;          /* rc: of walking over the blocks */
+	struct file_block *block; /* the last stands for the end */
+	uint32_t n, cap;
+	struct bytes payloads;
 };
 
 /* What reading finds, in order. Events and chunks: 0 or -errno, which ends the reading. */
@@ -32,6 +52,7 @@ struct file_visitor {
 	void (*damage)(void *ctx, bool in_tail, uint64_t offset, uint64_t length, const char *what);
 	struct pool *pool;           /* strings of events go here */
 	struct chunk_reader *reader; /* of the chunks; one for many files spares its making */
+	struct file_scan *scan;      /* that was made beforehand; NULL: none. It is emptied */
 	int (*block)(void *ctx,
 		     const struct block *b); /* each good block, after the above; or NULL */
 };
@@ -57,5 +78,11 @@ int file_events(const struct block *b, struct expander *x, uint64_t *generation,
  * visitor's. */
 int file_read(int dirfd, const char *sonde, const char *tail, const struct file_visitor *v,
 	      struct file_found *found);
+
+/* Get what file_read needs of these. False: there is too much of it, or of memory too little; the
+ * scan is empty. Touches nothing but its arguments; the reader is a caller's own. */
+bool file_scan(struct file_scan *s, int dirfd, const char *sonde, const char *tail,
+	       struct chunk_reader *reader);
+void file_scan_free(struct file_scan *s);
 
 #endif

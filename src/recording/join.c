@@ -55,8 +55,7 @@ static void visit_damage(void *ctx, bool in_tail, uint64_t offset, uint64_t leng
 static int visit_chunk(void *ctx, const struct file_chunk *c)
 {
 	struct join *j = ctx;
-	const struct chunk_reader *read = c->read;
-	uint32_t node = join_node(j, read->node);
+	uint32_t node = join_node(j, c->node);
 	struct join_chunk *moved = array_room(j->chunks, j->nchunks, &j->cap.chunks, sizeof *moved);
 	struct run_node *n;
 
@@ -67,26 +66,26 @@ static int visit_chunk(void *ctx, const struct file_chunk *c)
 	j->chunks = moved;
 	j->file->spoken = true;
 	n = &j->run.nodes[node];
-	if (n->rows && read->mono[0] < n->last_ns) {
+	if (n->rows && c->first_mono_ns < n->last_ns) {
 		join_damage(j, j->file->path, c->offset, 0,
 			    "rows that are older than those before them");
 		return 0;
 	}
 	if (!n->rows) {
-		n->first_ns = read->mono[0];
+		n->first_ns = c->first_mono_ns;
 		if (!n->clock_known) {
-			n->utc0_ns = read->utc[0];
-			n->mono0_ns = read->mono[0];
+			n->utc0_ns = c->first_utc_ns;
+			n->mono0_ns = c->first_mono_ns;
 		}
 	}
-	n->rows += read->nrows;
-	n->last_ns = read->mono[read->nrows - 1];
+	n->rows += c->nrows;
+	n->last_ns = c->last_mono_ns;
 	j->chunks[j->nchunks++] = (struct join_chunk){ .offset = c->offset,
 						       .memory = c->memory,
 						       .length = c->length,
 						       .file = (uint32_t)(j->file - j->files),
 						       .node = node,
-						       .values = read->nrows * read->ncolumns };
+						       .values = c->nrows * c->ncolumns };
 	return 0;
 }
 
@@ -137,7 +136,7 @@ static const char *version_say(struct join *j, const struct join_file *f,
 	return said ? said : "was written by another version of Sonde";
 }
 
-static int recording_read(struct join *j, struct join_file *f)
+static int recording_read(struct join *j, struct join_file *f, struct file_scan *scan)
 {
 	const struct file_visitor v = { .ctx = j,
 					.head = visit_head,
@@ -147,6 +146,7 @@ static int recording_read(struct join *j, struct join_file *f)
 					.damage = visit_damage,
 					.pool = &j->record,
 					.reader = &j->load.read,
+					.scan = scan,
 					.block = visit_block };
 	uint32_t first_node = j->run.nnodes, first_pack = j->run.npacks;
 	struct file_found found;
@@ -195,6 +195,7 @@ static int refuse(int rc, const struct join_file *f, struct err *e)
 
 static int recordings_read(struct join *j, struct err *e)
 {
+	struct scanner *scanner = scanner_start(j);
 	int first = 0;
 	uint32_t good = 0;
 
@@ -203,9 +204,13 @@ static int recordings_read(struct join *j, struct err *e)
 		int rc;
 
 		join_progress(j, i);
-		rc = recording_read(j, f);
-		if (rc == -ENOMEM)
-			return refuse(rc, f, e);
+		rc = recording_read(j, f, scanner_next(scanner));
+		scanner_done(scanner);
+		if (rc == -ENOMEM) {
+			first = refuse(rc, f, e);
+			good = 0;
+			break;
+		}
 		if (rc && j->nfiles > 1)
 			join_damage(j, f->path, 0, 0,
 				    rc == -EPROTO ? f->version : "nothing in it can be read");
@@ -213,6 +218,7 @@ static int recordings_read(struct join *j, struct err *e)
 			first = refuse(rc, f, e);
 		good += !rc;
 	}
+	scanner_stop(scanner);
 	join_progress(j, j->nfiles);
 	return good ? 0 : first;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * join_ahead.c - other threads read the chunks of a pass ahead of the one that asks for them, which
- * gets them in their order, and so the same to the last bit.
+ * join_ahead.c - other threads read the files of a run when it is opened, and the chunks of a pass,
+ * ahead of the one that asks for them, which gets them in their order, and so the same to the last
+ * bit.
  *
  * They share a ring of batches: who is free takes the next batch of chunks and reads it where the
  * ring has room. They change nothing of the run; what they find to be damaged is said by the
@@ -12,15 +13,27 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 enum {
 	THREADS = 4,
-	RING = 6,           /* batches that are being read, or ready */
-	BATCH = 8,          /* chunks: a thread is woken for some of them, not for each */
-	WORTH = 20 << 20,   /* values of a pass for which threads are started */
-	VALUES = 1 << 17,   /* of a chunk at most */
-	STACK = 512 * 1024, /* qsort and zstd, on any C library */
+	RING = 6,             /* batches that are being read, or ready */
+	BATCH = 8,            /* chunks: a thread is woken for some of them, not for each */
+	WORTH = 20 << 20,     /* values of a pass for which threads are started */
+	VALUES = 1 << 17,     /* of a chunk at most */
+	STACK = 512 * 1024,   /* qsort and zstd, on any C library */
+	SCANS = 8,            /* files that are being read, or ready */
+	SCAN_WORTH = 1 << 20, /* bytes of a file for which threads are started */
 };
+
+static unsigned cpus(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof set, &set) ? 1 : (unsigned)CPU_COUNT(&set);
+}
+
+/* ---- the chunks of a pass ---- */
 
 struct batch {
 	struct join_load load[BATCH];
@@ -144,13 +157,6 @@ void ahead_stop(struct join *j)
 	j->now = NULL;
 }
 
-static unsigned cpus(void)
-{
-	cpu_set_t set;
-
-	return sched_getaffinity(0, sizeof set, &set) ? 1 : (unsigned)CPU_COUNT(&set);
-}
-
 static bool is_worth_it(const struct join *j)
 {
 	uint64_t n = 0;
@@ -210,4 +216,131 @@ void ahead_start(struct run *r, const uint8_t *wanted)
 		j->ahead = a;
 	else
 		ahead_free(a);
+}
+
+/* ---- the files of a run ---- */
+
+struct scanned {
+	struct file_scan scan;
+	bool ready, whole; /* not whole: whoever wants it reads it itself */
+};
+
+struct scanner {
+	const struct join *j;
+	pthread_t thread[THREADS];
+	struct chunk_reader reader[THREADS];
+	unsigned nthreads;
+	pthread_mutex_t lock;
+	pthread_cond_t made, room;
+	/* under the lock */
+	unsigned begun;        /* threads */
+	uint32_t taken, given; /* files: begun by threads, and done with */
+	bool stop;
+	struct scanned ring[SCANS];
+};
+
+static void *scan(void *scanner)
+{
+	struct scanner *x = scanner;
+	struct chunk_reader *reader;
+
+	pthread_mutex_lock(&x->lock);
+	reader = &x->reader[x->begun++];
+	for (;;) {
+		const struct join_file *f;
+		struct scanned *s;
+
+		while (!x->stop && x->taken - x->given >= SCANS)
+			pthread_cond_wait(&x->room, &x->lock);
+		if (x->stop || x->taken == x->j->nfiles)
+			break;
+		f = &x->j->files[x->taken];
+		s = &x->ring[x->taken++ % SCANS];
+		s->ready = false;
+		pthread_mutex_unlock(&x->lock);
+		s->whole = file_scan(&s->scan, x->j->dir, f->sonde, f->tail, reader);
+		pthread_mutex_lock(&x->lock);
+		s->ready = true;
+		pthread_cond_signal(&x->made);
+	}
+	pthread_mutex_unlock(&x->lock);
+	return NULL;
+}
+
+/* Several files, of which the first is large: those of a run are much alike. */
+static bool is_worth_scanning(const struct join *j)
+{
+	struct stat st;
+
+	return j->nfiles > 1 && cpus() > 1 && !fstatat(j->dir, j->files[0].sonde, &st, 0) &&
+	       st.st_size >= SCAN_WORTH;
+}
+
+struct scanner *scanner_start(const struct join *j)
+{
+	struct scanner *x = is_worth_scanning(j) ? calloc(1, sizeof *x) : NULL;
+	unsigned n = cpus();
+	pthread_attr_t small;
+
+	if (!x)
+		return NULL;
+	x->j = j;
+	pthread_mutex_init(&x->lock, NULL);
+	pthread_cond_init(&x->made, NULL);
+	pthread_cond_init(&x->room, NULL);
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, STACK);
+	while (x->nthreads < (n < THREADS ? n : THREADS) &&
+	       !chunk_reader_init(&x->reader[x->nthreads]) &&
+	       !pthread_create(&x->thread[x->nthreads], &small, scan, x))
+		x->nthreads++;
+	pthread_attr_destroy(&small);
+	if (x->nthreads)
+		return x;
+	scanner_stop(x);
+	return NULL;
+}
+
+struct file_scan *scanner_next(struct scanner *x)
+{
+	struct scanned *s;
+
+	if (!x)
+		return NULL;
+	s = &x->ring[x->given % SCANS];
+	pthread_mutex_lock(&x->lock);
+	while (x->taken == x->given || !s->ready)
+		pthread_cond_wait(&x->made, &x->lock);
+	pthread_mutex_unlock(&x->lock);
+	return s->whole ? &s->scan : NULL;
+}
+
+void scanner_done(struct scanner *x)
+{
+	if (!x)
+		return;
+	pthread_mutex_lock(&x->lock);
+	x->given++;
+	pthread_cond_signal(&x->room);
+	pthread_mutex_unlock(&x->lock);
+}
+
+void scanner_stop(struct scanner *x)
+{
+	if (!x)
+		return;
+	pthread_mutex_lock(&x->lock);
+	x->stop = true;
+	pthread_cond_broadcast(&x->room);
+	pthread_mutex_unlock(&x->lock);
+	while (x->nthreads)
+		pthread_join(x->thread[--x->nthreads], NULL);
+	for (size_t i = 0; i < SCANS; i++)
+		file_scan_free(&x->ring[i].scan);
+	for (size_t i = 0; i < THREADS; i++)
+		chunk_reader_free(&x->reader[i]);
+	pthread_cond_destroy(&x->made);
+	pthread_cond_destroy(&x->room);
+	pthread_mutex_destroy(&x->lock);
+	free(x);
 }

@@ -249,6 +249,14 @@ void ahead_start(struct run *r, const uint8_t *wanted);
 /* The next one; there is one. It stays until the next call. */
 struct join_load *ahead_next(struct ahead *a);
 void ahead_stop(struct join *j);
+
+/* Have other threads look at all files while the run is opened. NULL: nobody does, and nobody is
+ * stopped. */
+struct scanner *scanner_start(const struct join *j);
+/* Of the next file; NULL: it is to be read. Then it is done. */
+struct file_scan *scanner_next(struct scanner *x);
+void scanner_done(struct scanner *x);
+void scanner_stop(struct scanner *x);
 int join_rewind(struct run *r);
 int join_rewind_nodes(struct run *r, uint32_t from, uint32_t to);
 int join_next_chunk(struct run *r, const uint8_t *wanted, struct chunk *c, struct err *e);

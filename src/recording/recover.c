@@ -133,8 +133,8 @@ static int chunk_count(void *ctx, const struct file_chunk *chunk)
 {
 	struct copy *c = ctx;
 
-	c->rows += chunk->read->nrows;
-	c->generation = chunk->read->generation;
+	c->rows += chunk->nrows;
+	c->generation = chunk->generation;
 	return 0;
 }
 

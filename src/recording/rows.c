@@ -347,9 +347,9 @@ void row_times_put(struct bytes *out, const struct row_times *t, const struct ro
 
 void row_times_get(struct scan *in, struct row_times *t)
 {
-	t->step = sum(t->step, scan_zigzag(in));
+	t->step = sum(t->step, zigzag_scan(in));
 	t->mono = sum(t->mono, t->step);
-	t->offset = sum(t->offset, scan_zigzag(in));
+	t->offset = sum(t->offset, zigzag_scan(in));
 }
 
 int64_t row_times_utc(const struct row_times *t)

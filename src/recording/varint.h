@@ -10,6 +10,8 @@
 #ifndef SONDE_RECORDING_VARINT_H
 #define SONDE_RECORDING_VARINT_H
 
+#include "base/bytes.h"
+
 #include <endian.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -105,6 +107,31 @@ static inline const uint8_t *varint_read(const uint8_t *at, const uint8_t *end, 
 	in &= (last - 1) & UINT64_C(0x7f7f7f7f7f7f7f7f);
 	*v = in >> 32 ? varint_gather8(in) : varint_gather4((uint32_t)in);
 	return at + (__builtin_ctzll(last) + 1) / 8;
+}
+
+/* As scan_varint and scan_zigzag: a chunk's times and footer are read also where its values are
+ * not. */
+static inline uint64_t varint_scan(struct scan *in)
+{
+	const uint8_t *at = in->at;
+	uint64_t v;
+
+	if (at < in->end && !(*at & 0x80) && !in->bad) {
+		in->at++;
+		return *at;
+	}
+	at = in->bad ? NULL : varint_read(at, in->end, &v);
+	if (!at) {
+		in->bad = true;
+		return 0;
+	}
+	in->at = at;
+	return v;
+}
+
+static inline int64_t zigzag_scan(struct scan *in)
+{
+	return zigzag_decode(varint_scan(in));
 }
 
 #endif

@@ -524,6 +524,10 @@ static int begin(struct recorder *r, struct err *e)
 		writer_figures(r->writer, &figures);
 		r->o->opened(r->o->opened_context, figures.name);
 	}
+	if (r->o->beside)
+		listen_to_launcher(r);
+	if (r->o->beside && !r->ended)
+		r->o->beside(r->o->beside_context);
 	return 0;
 }
 

@@ -47,6 +47,10 @@ struct recorder_options {
 	/* Called once the recording is there, with its file's name in directory; may be NULL. */
 	void (*opened)(const void *context, const char *name);
 	const void *opened_context;
+	/* Called behind that, unless the job has ended by then: for work that nobody waits for; may
+	 * be NULL. */
+	void (*beside)(void *context);
+	void *beside_context;
 	/* Called once it is whole for whoever reads it, before what only sampling needed is given
 	 * back, and before it is on the disk where that is the node's own; NULL: there is no hurry.
 	 */

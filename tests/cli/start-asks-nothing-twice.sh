@@ -39,6 +39,17 @@ equal "reads of the recorder's control group" 1 "$(count calls '"self/cgroup"')"
 equal "empty folders that are listed before they are removed" 0 "$(grep "^$launcher " calls | grep -c 'openat([^"]*"[^"]*/sonde-spans')"
 [ -e /sys/class/drm ] || equal "graphics cards looked for" 0 "$(count waited 'renderD')"
 
+# Where the job has ended before the recorder gets to it, the launcher does not wait for that look.
+rm -rf out
+strace -f -y -qq -o calls -e trace=fallocate,getdents64,sendmsg -e inject=fallocate:delay_enter=1000000 "$SONDE" run --quiet -o out -- true ||
+	fail "run: $?"
+if [ "$(count calls 'fallocate(')" -ge 1 ]; then
+	sed '/sendmsg(.*"\\[0-7]*\\0\\0\\0\\5\\0\\0\\0/,$d' calls >waited
+	cmp -s waited calls && fail "the recorder never said that it was done"
+	equal "looks for leftovers until the launcher is let go" 0 "$(count waited 'getdents64([0-9]*</tmp>')"
+	[ "$(count calls 'getdents64([0-9]*</tmp>')" -ge 1 ] || fail "nobody looked for them behind that"
+fi
+
 # Whoever makes the folders below TMPDIR looks for them there.
 mkdir own
 export TMPDIR=$PWD/own

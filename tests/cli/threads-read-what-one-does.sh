@@ -34,9 +34,15 @@ counts() { # whether threads are Sonde's alone, and can be counted
 	command -v strace >/dev/null && ! nm "$SONDE" | grep -q '__[at]san_init'
 }
 if counts; then
-	equal "threads beside its own" "$(nproc | awk '{ print $1 < 4 ? $1 : 4 }')" "$(threads many)"
+	equal "threads beside its own" "$(nproc | awk '{ n = $1 < 4 ? $1 : 4; print 2 * n }')" "$(threads many)" # of the files, of the chunks
 fi
 
+# A recorder was killed: what was last is in the tail.
+for end in sonde tail; do
+	cp "$TOP/tests/recordings/version-1/killed/node-n1.$end" "many/node-z.$end"
+done
+alike many "a recording with a tail"
+grep -q "is damaged" several && fail "the tail was not taken: $(grep damaged several)"
 # A node in the middle lacks a part, another has a byte that is another one.
 file=$(find many -name '*.sonde' | sort | sed -n 2p)
 size=$(stat -c %s "$file")

@@ -35,7 +35,9 @@ enum { HARD = sizeof hard / sizeof hard[0] };
 
 static void test_checksum_is_castagnoli(void **state)
 {
-	uint8_t data[100];
+	static const size_t sizes[] = { 3071, 3072, 3073, 3 * 3072, 10000 };
+	uint8_t data[100], large[10000];
+	uint32_t seed = 1;
 
 	(void)state;
 	assert_int_equal(crc32c(0, "123456789", 9), 0xE3069283);
@@ -45,6 +47,13 @@ static void test_checksum_is_castagnoli(void **state)
 	for (size_t n = 0; n < sizeof data; n++) {
 		data[n] = (uint8_t)(n * 37);
 		assert_int_equal(crc32c(0, data, n), crc32c_portable(0, data, n));
+	}
+	for (size_t i = 0; i < sizeof large; i++)
+		large[i] = (uint8_t)((seed = seed * 1103515245 + 12345) >> 16);
+	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+		uint32_t of_portable = crc32c_portable(77, large, sizes[i]);
+
+		assert_int_equal(crc32c(77, large, sizes[i]), of_portable);
 	}
 }
 

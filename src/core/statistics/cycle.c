@@ -29,7 +29,7 @@ struct track {
 
 /* Room for one series, of as many values as the longest. */
 struct room {
-	double *fit, *best, *most;
+	double *fit, *best, *most, *scatter;
 	uint32_t *before, *most_at, *all;
 	struct track now, found;
 	double *shuffled;
@@ -40,6 +40,7 @@ static void room_free(struct room *r)
 	free(r->fit);
 	free(r->best);
 	free(r->most);
+	free(r->scatter);
 	free(r->before);
 	free(r->most_at);
 	free(r->all);
@@ -53,13 +54,14 @@ static bool room_make(struct room *r, uint32_t n)
 	*r = (struct room){ .fit = malloc(n * sizeof(double)),
 			    .best = malloc(n * sizeof(double)),
 			    .most = malloc(n * sizeof(double)),
+			    .scatter = malloc(n * sizeof(double)),
 			    .before = malloc(n * sizeof(uint32_t)),
 			    .most_at = malloc(n * sizeof(uint32_t)),
 			    .all = malloc(n * sizeof(uint32_t)),
 			    .now.at = malloc(n * sizeof(uint32_t)),
 			    .found.at = malloc(n * sizeof(uint32_t)),
 			    .shuffled = malloc(n * sizeof(double)) };
-	return r->fit && r->best && r->most && r->before && r->most_at && r->now.at &&
+	return r->fit && r->best && r->most && r->scatter && r->before && r->most_at && r->now.at &&
 	       r->found.at && r->shuffled;
 }
 
@@ -89,22 +91,52 @@ static double scatter(const double *x, int n, double *mean)
 	return sqrt((m.sd * m.sd + still) * n);
 }
 
-/* The correlation of the pattern with what is around each value; what hardly changes has none. */
-static void fit_all(double *fit, const struct cycle_scale *s, const struct pattern *p)
+/* Of what is around each value: it is the same for all patterns of a length. */
+static void scatter_all(struct room *r, const struct cycle_scale *s, int half)
 {
-	int n = 2 * p->half + 1;
+	double mean;
 
-	for (uint32_t i = 0; i < s->n; i++) {
-		double sum = 0, mean, by;
+	for (uint32_t i = (uint32_t)half; i + (uint32_t)half < s->n; i++)
+		r->scatter[i] = scatter(s->x + i - half, 2 * half + 1, &mean);
+}
 
-		fit[i] = -1;
-		if (i < (uint32_t)p->half || i + (uint32_t)p->half >= s->n)
-			continue;
-		by = scatter(s->x + i - p->half, n, &mean);
-		for (int k = 0; k < n; k++)
-			sum += p->x[k] * s->x[i - (uint32_t)p->half + (uint32_t)k];
-		fit[i] = sum / by;
-	}
+/* Values side by side: their sums do not wait for one another. */
+enum { ABREAST = 8 };
+
+static void fit_abreast(double *fit, const double *x, const struct pattern *p, const double *by)
+{
+	double sum[ABREAST] = { 0 };
+
+	for (int k = 0; k < 2 * p->half + 1; k++)
+		for (int i = 0; i < ABREAST; i++)
+			sum[i] += p->x[k] * x[k + i];
+	for (int i = 0; i < ABREAST; i++)
+		fit[i] = sum[i] / by[i];
+}
+
+static double fit_one(const double *x, const struct pattern *p, double by)
+{
+	double sum = 0;
+
+	for (int k = 0; k < 2 * p->half + 1; k++)
+		sum += p->x[k] * x[k];
+	return sum / by;
+}
+
+/* The correlation of the pattern with what is around each value; what hardly changes has none.
+ * After scatter_all. */
+static void fit_all(struct room *r, const struct cycle_scale *s, const struct pattern *p)
+{
+	uint32_t half = (uint32_t)p->half, end = s->n > 2 * half ? s->n - half : 0, i;
+
+	for (i = 0; i < half && i < s->n; i++)
+		r->fit[i] = -1;
+	for (; i + ABREAST <= end; i += ABREAST)
+		fit_abreast(r->fit + i, s->x + i - half, p, r->scatter + i);
+	for (; i < end; i++)
+		r->fit[i] = fit_one(s->x + i - half, p, r->scatter[i]);
+	for (; i < s->n; i++)
+		r->fit[i] = -1;
 }
 
 /* The best row of beginnings: the sum of how well the pattern fits, less what uneven distances
@@ -174,15 +206,16 @@ static void improve(struct room *r, const struct cycle_scale *s, double period, 
 {
 	struct pattern p = { .half = (int)(period / 2) };
 
+	scatter_all(r, s, p.half);
 	for (int pass = 0; pass < PASSES && t->n > 1; pass++) {
 		learn(&p, s, t);
-		fit_all(r->fit, s, &p);
+		fit_all(r, s, &p);
 		place(r, s, period, least_fit, t);
 	}
 	t->period = period;
 }
 
-/* From an edge or a peak, upward or downward, to the pattern of all repeats. */
+/* From an edge or a peak, upward or downward, to the pattern of all repeats. After scatter_all. */
 static void track(struct room *r, const struct cycle_scale *s, double period, enum start start,
 		  struct track *out)
 {
@@ -193,7 +226,7 @@ static void track(struct room *r, const struct cycle_scale *s, double period, en
 		p.x[k] = (start <= FALL ? k >= p.half : abs(k - p.half) <= 1) ? sign : -sign;
 	normalise(&p);
 	for (int pass = 0; pass < PASSES; pass++) {
-		fit_all(r->fit, s, &p);
+		fit_all(r, s, &p);
 		place(r, s, period,
 		      least_fit - (least_fit - first_fit) * (PASSES - 1 - pass) / (PASSES - 1),
 		      out);
@@ -235,6 +268,8 @@ static double search(struct room *r, const struct cycle_scale *s, uint32_t short
 		struct track t;
 		double w;
 
+		if (i % STARTS == RISE)
+			scatter_all(r, &window, (int)(period[i / STARTS] / 2));
 		track(r, &window, period[i / STARTS], (enum start)(i % STARTS), &r->now);
 		w = worth(&r->now, &window);
 		if (r->now.n <= CYCLE_REPEATS || !(w > best) ||
@@ -289,9 +324,10 @@ static void refine(struct room *r, const struct cycle_scale *s, double period, s
 {
 	struct pattern p = { .half = (int)(period / 2) };
 
+	scatter_all(r, s, p.half);
 	for (int pass = 0; pass < 2; pass++) {
 		learn(&p, s, t);
-		fit_all(r->fit, s, &p);
+		fit_all(r, s, &p);
 		for (uint32_t i = 0; i < t->n; i++) {
 			uint32_t best = t->at[i],
 				 last = t->at[i] + FINER < s->n ? t->at[i] + FINER : s->n - 1;
@@ -399,6 +435,7 @@ static int keep(struct cycle *c, struct room *r, const struct cycle_scale *coars
 	uint32_t finer = 1, each = x->each;
 	double *at;
 
+	scatter_all(r, coarse, (int)(x->period / 2));
 	track(r, coarse, x->period, x->start, &r->found);
 	join(r, coarse);
 	while (finer < each && 2 * finer * r->found.period <= FINER * LONG)

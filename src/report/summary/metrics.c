@@ -4,6 +4,7 @@
 #include "base/pool.h"
 #include "core/frame/derive.h"
 #include "core/glob.h"
+#include "core/value.h"
 #include "report/summary/parts.h"
 
 #include <errno.h>
@@ -11,83 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- which metrics ---- */
-
-const char summary_power_metric[] = "node.power_watts";
-const char summary_job_power_metric[] = "job.power_apportioned_watts";
-const char summary_memory_metric[] = "job.resident_bytes";
-const char summary_waited_metric[] = "job.run_queue_cores";
-const char summary_threads_metric[] = "job.threads_running_count";
-const char summary_blocked_metric[] = "job.threads_blocked_count";
-const char summary_count_metric[] = "job.threads_count";
-const char summary_ready_metric[] = "node.procs_running";
-const char summary_node_cores_metric[] = "node.cpu_used_cores";
-const char summary_steal_metric[] = "node.cpu_steal_cores";
-const char summary_gpus_metric[] = "gpu.utilization_ratio";
-const char summary_kills_metric[] = "cgroup.memory_oom_kills_per_second";
-
-enum { GLOBS_MAX = 4096, NAME_SIZE = 256 };
-
-static bool is_of_processes(const struct metric *m)
-{
-	return m->domain && (!strcmp(m->domain, "process") || !strcmp(m->domain, "command") ||
-			     !strcmp(m->domain, "task"));
-}
-
-static bool is_always_wanted(const char *name)
-{
-	return !strcmp(name, summary_cores_metric) || !strcmp(name, summary_power_metric) ||
-	       !strcmp(name, summary_job_power_metric) || !strcmp(name, summary_memory_metric) ||
-	       !strcmp(name, summary_waited_metric) || !strcmp(name, summary_threads_metric) ||
-	       !strcmp(name, summary_blocked_metric) || !strcmp(name, summary_gpus_metric);
-}
-
-static void public_name(const struct metric *m, char name[NAME_SIZE])
-{
-	if (m->kind == KIND_COUNTER && !m->formula)
-		metric_rate_name(m, name, NAME_SIZE);
-	else
-		snprintf(name, NAME_SIZE, "%s", m->name);
-}
-
-/* Not those of processes, of which there may be very many; of all others scopes keep the list
- * short: "node.*,disk.*". "" when m is not selected. */
-static void glob_of(const struct metric *m, const char *names, char glob[NAME_SIZE])
-{
-	*glob = 0;
-	if (is_of_processes(m))
-		return;
-	if (!names) {
-		snprintf(glob, NAME_SIZE, "%.*s.*", (int)strcspn(m->name, "."), m->name);
-		return;
-	}
-	public_name(m, glob);
-	if (!glob_match(names, glob) && !is_always_wanted(glob))
-		*glob = 0;
-}
-
-static void select_metrics(struct bytes *globs, const struct run *r, const char *names)
-{
-	bytes_u8(globs, 0);
-	for (uint32_t i = 1; i < r->nmetrics && globs->len < GLOBS_MAX; i++) {
-		char glob[NAME_SIZE];
-
-		glob_of(&r->metrics[i].row, names, glob);
-		if (!*glob || glob_match((const char *)globs->data, glob))
-			continue;
-		globs->len--; /* over the NUL */
-		bytes_printf(globs, "%s%s", globs->len ? "," : "", glob);
-		bytes_u8(globs, 0);
-	}
-	if (globs->len >= GLOBS_MAX && !names) { /* strangely many scopes */
-		bytes_reset(globs);
-		bytes_puts(globs, "*");
-		bytes_u8(globs, 0);
-	}
-}
-
-/* ---- their statistics ---- */
 
 /*
  * Statistics of metrics in one pass over the recording.
@@ -98,7 +22,6 @@ static void select_metrics(struct bytes *globs, const struct run *r, const char 
 
 /* Work is more than this over half a second: shorter, a process that ends would be work. */
 static const double work_cores = 0.05, window_s = 0.5;
-const char summary_cores_metric[] = "job.cpu_cores";
 
 /* The CPU time of one node's job in the open window. */
 struct work {
@@ -115,6 +38,15 @@ struct node_pass {
 	bool any;        /* it had one */
 };
 
+/* What a cell has in the rows of the slice, and how long each value stood: a rate is of the time
+ * before it; what was read stands until the next row. */
+struct shown {
+	uint32_t cell;
+	bool interval;
+	struct derived v;
+	const double *seconds;
+};
+
 struct pass {
 	struct run *run;
 	struct derive derive;
@@ -124,6 +56,7 @@ struct pass {
 	struct stats *stats; /* [derive.plan.ncells] */
 	double *standing; /* [derive.plan.ncells] a gauge's value in its node's last row; NAN: none
 			   */
+	struct shown *timed;    /* [derive.plan.ncells] those of the slice that tell the time */
 	struct node_pass *node; /* [run.nnodes] */
 	struct timeline *timeline;
 	struct timeline_track *track; /* [derive.plan.ncells] */
@@ -229,40 +162,71 @@ static void add_range(struct pass *p, const struct chunk *c, const struct range 
 		p->standing[cell] = st.last;
 }
 
-/* A rate is of the time before it; what was read stands until the next row. */
-static void add_to_timeline(struct pass *p, const struct reading *v, bool interval, double at_s,
-			    double stood_s)
+static void add_values(struct pass *p, const struct shown *x, bool last)
 {
-	timeline_put(p->timeline, &p->track[v->cell], interval ? at_s - v->seconds : at_s,
-		     interval ? at_s : at_s + stood_s, v->value);
+	struct stats st = p->stats[x->cell]; /* which no store below can change */
+	uint32_t n = p->derive.slice.nrows;
+
+	for (uint32_t r = 0; r < n; r++)
+		if (x->v.state[r] == STATE_PRESENT)
+			stats_add(&st, x->v.value[r], x->seconds[r]);
+	p->stats[x->cell] = st;
+	if (last && !x->interval && x->v.state[n - 1] == STATE_PRESENT)
+		p->standing[x->cell] = x->v.value[n - 1];
 }
 
-/* The row `row` of the chunk. */
-static void add_instant(struct pass *p, const struct chunk *c, const struct instant *in,
-			uint32_t row)
+static void add_times(struct pass *p, const struct shown *x, double at_s, uint32_t row)
 {
-	struct node_pass *node = &p->node[c->node];
-	bool last = row + 1 >= c->nrows;
-	double seconds = last ? 0 : seconds_between(c->mono_ns[row], c->mono_ns[row + 1]);
+	const struct reading v = { x->cell, x->v.value[row], x->v.stands[row] };
+	struct node_pass *node = &p->node[p->derive.chunk.node];
+	double s = x->seconds[row];
 
-	for (uint32_t i = 0; i < in->n; i++) {
-		const struct reading v = instant_reading(in, i);
-		bool interval = derive_quantity(&p->derive, v.cell)->interval;
+	if (x->v.state[row] != STATE_PRESENT)
+		return;
+	if (p->track[x->cell].row)
+		timeline_put(p->timeline, &p->track[x->cell], x->interval ? at_s - s : at_s,
+			     x->interval ? at_s : at_s + s, v.value);
+	if (x->cell == node->cores)
+		add_work(p, &node->work, &v, at_s);
+}
 
-		stats_add(&p->stats[v.cell], v.value, interval ? v.seconds : seconds);
-		if (last && !interval)
-			p->standing[v.cell] = v.value;
-		if (p->track[v.cell].row)
-			add_to_timeline(p, &v, interval, in->seconds, seconds);
-		if (v.cell == node->cores)
-			add_work(p, &node->work, &v, in->seconds);
+/* Column by column, but for what tells the time: several cells may add to one sum there, in the
+ * order of their rows. */
+static void add_slice(struct pass *p, const struct chunk *c)
+{
+	struct derive *d = &p->derive;
+	const struct slice *s = &d->slice;
+	bool last = s->first + s->nrows >= c->nrows;
+	double stood[SLICE_ROWS];
+	uint32_t ntimed = 0;
+
+	for (uint32_t r = 0; r < s->nrows; r++) {
+		const int64_t *at_ns = c->mono_ns + s->first + r;
+
+		stood[r] = last && r + 1 == s->nrows ? 0 : seconds_between(at_ns[0], at_ns[1]);
+	}
+	for (uint32_t i = 1; i <= d->nshown; i++) {
+		struct shown *x = &p->timed[ntimed];
+
+		x->cell = d->cell[i];
+		if (!derive_column(d, x->cell, &x->v))
+			continue;
+		x->interval = derive_quantity(d, x->cell)->interval;
+		x->seconds = x->interval ? x->v.stands : stood;
+		add_values(p, x, last);
+		ntimed += p->track[x->cell].row || x->cell == p->node[c->node].cores;
+	}
+	for (uint32_t r = 0; r < s->nrows && ntimed; r++) {
+		double at_s = derive_row_seconds(d, r);
+
+		for (uint32_t i = 0; i < ntimed; i++)
+			add_times(p, &p->timed[i], at_s, r);
 	}
 }
 
 static int add_chunk(struct pass *p, const struct chunk *c, const struct range *range, uint32_t n,
 		     struct err *e)
 {
-	struct instant in;
 	int rc;
 
 	if (!p->derives)
@@ -274,8 +238,8 @@ static int add_chunk(struct pass *p, const struct chunk *c, const struct range *
 		settle(p, c);
 	for (uint32_t i = 0; i < n; i++)
 		add_range(p, c, &range[i]);
-	for (uint32_t row = 0; derive_row(&p->derive, &in); row++)
-		add_instant(p, c, &in, row);
+	while (derive_slice(&p->derive))
+		add_slice(p, c);
 	p->node[c->node].last_ns = c->mono_ns[c->nrows - 1];
 	p->node[c->node].any = true;
 	return 0;
@@ -391,9 +355,10 @@ static int nodes_open(struct pass *p, struct err *e)
 		return rc;
 	n = p->derive.plan.ncells;
 	p->track = calloc(n + 1, sizeof *p->track);
+	p->timed = calloc(n + 1, sizeof *p->timed);
 	p->stats = calloc(n + 1, sizeof *p->stats);
 	p->standing = malloc((n + 1) * sizeof *p->standing);
-	if (!p->track || !p->stats || !p->standing)
+	if (!p->track || !p->timed || !p->stats || !p->standing)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++)
 		p->standing[i] = NAN;
@@ -409,6 +374,8 @@ static void nodes_close(struct pass *p)
 	free(p->stats);
 	free(p->standing);
 	free(p->track);
+	free(p->timed);
+	p->timed = NULL;
 	p->stats = NULL;
 	p->standing = NULL;
 	p->track = NULL;
@@ -550,7 +517,7 @@ int summary_metrics_make(struct summary *s, struct run *r, const char *names, co
 	int rc;
 
 	timeline_init(&s->timeline, r);
-	select_metrics(&globs, r, names);
+	summary_select(&globs, r, names);
 	p.globs = (const char *)globs.data;
 	rc = globs.failed ? -ENOMEM : pass_init(&p);
 	if (!rc)
@@ -574,7 +541,7 @@ int summary_metrics_each(struct run *r, summary_metric_fn *give, void *ctx, stru
 	struct bytes globs = { 0 };
 	int rc;
 
-	select_metrics(&globs, r, NULL);
+	summary_select(&globs, r, NULL);
 	p.globs = (const char *)globs.data;
 	rc = globs.failed ? -ENOMEM : pass_init(&p);
 	if (!rc && p.derives)

@@ -94,6 +94,8 @@ int64_t summary_end_ns(const struct run *r, uint32_t node);
  * x. One pass over the recording. */
 int summary_metrics_make(struct summary *s, struct run *r, const char *names, const char *told,
 			 struct series_index *x, struct err *e);
+/* The globs of those metrics. */
+void summary_select(struct bytes *globs, const struct run *r, const char *names);
 /* Rows of a short run are cheap to decode; of a long one the footers of its chunks must do. */
 bool summary_is_short(const struct run *r);
 /* What idle times, most cores and energy are made from: they are in every selection. */

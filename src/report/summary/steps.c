@@ -188,11 +188,14 @@ static int read_grid(struct grid *g, struct run *r, uint32_t node, struct err *e
 	bytes_u8(&globs, '\0');
 	sel.metrics = (const char *)globs.data;
 	rc = globs.failed ? no_memory(r, e) : derive_open(&x.derive, r, &sel, e);
-	if (!rc) {
+	if (rc == -EINVAL) { /* the recording has none of them */
+		rc = 0;
+		grid_end(g);
+	} else if (!rc) {
 		x.measure = calloc(x.derive.plan.ncells + 1u, sizeof *x.measure);
 		rc = x.measure ? 0 : no_memory(r, e);
 	}
-	if (!rc) {
+	if (!rc && x.measure) {
 		find_cells(&x);
 		rc = read_chunks(&x, r, e);
 		grid_end(g);
