@@ -328,7 +328,7 @@ $(BUILD)/programs/%: tests/programs/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -MT $@ -o $@ $< $(filter %.a,$^) $(PROGRAMLIBS) -lm
 # Those that are made of Sonde's own parts.
-OWNPARTS := $(patsubst %,$(BUILD)/programs/%,random_table change_rates compare_rates statistics growing_nodes traced_nodes stacked_run blamed_run waited_run)
+OWNPARTS := $(patsubst %,$(BUILD)/programs/%,random_table change_rates compare_rates statistics growing_nodes traced_nodes stacked_run blamed_run waited_run stepped_run)
 $(OWNPARTS): $(BUILD)/libsonde-all.a
 $(OWNPARTS): PROGRAMLIBS = $(LDLIBS)
 # As distributions build programs: callers are found without frame pointers.

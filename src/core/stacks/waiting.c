@@ -494,11 +494,13 @@ static void compare(struct waiting *w)
 	}
 }
 
-enum waiting_part waiting_part_of(const struct waiting *w, uint32_t stack)
+enum waiting_part waiting_part_of(const struct waiting *w, uint32_t stack, uint32_t *function)
 {
-	const struct run *r = w->stacks->run;
+	const struct meaning *m = &w->private->meaning[stack < w->stacks->run->nstacks ? stack : 0];
 
-	return part_of(&w->private->meaning[stack < r->nstacks ? stack : 0]);
+	if (function)
+		*function = m->frame ? w->stacks->private->function_of[m->frame] : 0;
+	return part_of(m);
 }
 
 int waiting_nodes(const struct waiting *w, const struct stacks_fold *f, struct waiting_node *out)
