@@ -69,7 +69,7 @@ static void read_tools(char *text)
 /* "\002name\001command line": a child of the second before it; of none where there are fewer. */
 static void add_process(struct forest *f, char *line)
 {
-	char *behind = strchr(line, '\001');
+	char *behind = strchr(line[0] ? line + 1 : line, '\001');
 	uint32_t up = (uint8_t)line[0];
 
 	if (f->n == PROCESSES)
