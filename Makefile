@@ -239,7 +239,7 @@ LIBOTHER := $(BUILD)/lacking.o
 # What is in no library is in nobody's stacks: it needs no tables for unwinding.
 $(filter-out $(LIBOBJ),$(OBJ)) $(BUILD)/obj/main.o: CFLAGS += -fno-asynchronous-unwind-tables
 # What takes no part in recording a job or in reading a recording is small rather than fast.
-$(filter $(patsubst %,$(BUILD)/obj/%/%,bench chart cmd console import perfmon push report/comparison report/judging report/page report/paper report/phases report/text serve session store sweep top trial),$(OBJ)): CFLAGS += -Os
+$(filter $(patsubst %,$(BUILD)/obj/%/%,bench chart cmd console import perfmon push report/comparison report/explain report/judging report/page report/paper report/phases report/text serve session store sweep top trial),$(OBJ)): CFLAGS += -Os
 $(BUILD)/lacking.o: release/lacking.c $(BUILD)/oldlibc/libc.so Makefile
 	$(call SAY,CC)
 	$(Q)$(CC) $(CPPFLAGS) -DSONDE_LACKING $(CFLAGS) -fno-builtin -Wno-missing-prototypes -c -o $@ $<
@@ -328,7 +328,7 @@ $(BUILD)/programs/%: tests/programs/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -MT $@ -o $@ $< $(filter %.a,$^) $(PROGRAMLIBS) -lm
 # Those that are made of Sonde's own parts.
-OWNPARTS := $(patsubst %,$(BUILD)/programs/%,random_table change_rates compare_rates statistics growing_nodes traced_nodes stacked_run blamed_run waited_run)
+OWNPARTS := $(patsubst %,$(BUILD)/programs/%,random_table change_rates compare_rates statistics growing_nodes traced_nodes stacked_run blamed_run waited_run stepped_run)
 $(OWNPARTS): $(BUILD)/libsonde-all.a
 $(OWNPARTS): PROGRAMLIBS = $(LDLIBS)
 # As distributions build programs: callers are found without frame pointers.

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * steps SEED N [every] - how well steps are found in made jobs (tests/made_steps.h): N that iterate
- * and N that do not, with seeds from SEED on. Prints two columns, what and percent: loops whose
- * mean step is found within 2 %, whose median step is; loops of which nothing is found; jobs
- * without steps in which some are found; slow steps that are found. every: each loop that was
- * missed on standard error.
+ * steps SEED N [rounds] [every] - how well steps are found in made jobs (tests/made_steps.h;
+ * rounds: tests/made_rounds.h): N that iterate and N that do not, with seeds from SEED on. Prints
+ * two columns, what and percent: loops whose mean step is found within 2 %, whose median step is;
+ * loops of which nothing is found; jobs without steps in which some are found; slow steps that are
+ * found. every: each loop that was missed on standard error.
  */
 #include "report/summary/steps.h"
-#include "../tests/made_steps.h"
+#include "../tests/made_rounds.h"
 
 #include <stdio.h>
 
@@ -80,15 +80,23 @@ static double percent(unsigned n, unsigned of)
 
 int main(int argc, char **argv)
 {
+	bool rounds = argc > 3 && !strcmp(argv[3], "rounds");
+	bool every = argc > 3 + rounds;
 	struct tally t = { 0 };
 	uint64_t from = argc > 2 ? strtoull(argv[1], NULL, 10) : 1;
 	uint64_t n = argc > 2 ? strtoull(argv[2], NULL, 10) : 100;
 
 	for (uint64_t seed = from; seed < from + n; seed++) {
-		made_loop(&job, seed);
-		look(&t, seed, argc > 3);
-		made_other(&job, seed);
-		look(&t, seed, argc > 3);
+		if (rounds)
+			made_round(&job, seed);
+		else
+			made_loop(&job, seed);
+		look(&t, seed, every);
+		if (rounds)
+			made_no_round(&job, seed);
+		else
+			made_other(&job, seed);
+		look(&t, seed, every);
 	}
 	printf("mean\t%.1f\nmedian\t%.1f\nnone\t%.1f\ninvented\t%.1f\nslow\t%.1f\n",
 	       percent(t.mean, t.loops), percent(t.median, t.loops), percent(t.none, t.loops),

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # How well steps are found in made jobs with known truth and fixed seeds (bench/steps.c, tests/made_steps.h): 100 loops of 0.2 to 20 s with up to 15 %
 # of jitter, warm-up, slow steps and checkpoints, seen 4.5 to 60 times a step; and 100 jobs that do not iterate: random walks, bursts, builds, ramps,
-# noise. Half of the seeds were kept aside while the code was written. Then real programs that iterate, with the real recorder, beside what they
+# noise. Half of the seeds were kept aside while the code was written. Likewise a second family, with other shapes, jitter, drift, checkpoints and
+# sampling (tests/made_rounds.h), written before its author read the code. Then real programs that iterate, with the real recorder, beside what they
 # measured themselves (bench/steps_real.py). QUICK=1 leaves those out.
 set -eu
 # shellcheck source=bench/bar.sh
@@ -15,9 +16,10 @@ value() { # FILE KEY
 	awk -F '\t' -v key="$2" '$1 == key { print $2 }' "$scratch/$1"
 }
 
-for half in open:1 kept:900001; do
-	name=${half%:*}
-	"$BUILD/bench/steps" "${half#*:}" 50 >"$scratch/$name"
+for half in open:1 kept:900001 open,_second_family:1:rounds kept,_second_family:900001:rounds; do
+	IFS=: read -r name seed family <<<"$half"
+	name=${name//_/ }
+	"$BUILD/bench/steps" "$seed" 50 ${family:+"$family"} >"$scratch/$name"
 	bar "50 loops, $name: mean step within 2 %" "$(value "$name" mean)" % ">=" 95
 	figure "50 loops, $name: median step within 2 %" "$(value "$name" median)" %
 	figure "50 loops, $name: nothing found" "$(value "$name" none)" %

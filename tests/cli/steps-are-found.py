@@ -5,6 +5,8 @@ import json
 import os
 import subprocess
 
+import explained
+
 SONDE = os.environ["SONDE"]
 
 
@@ -38,6 +40,27 @@ sonde("compare", "--fail-if", "step_seconds>+50%", *reversed(pair))
 sonde("report", "--only", "html", "quick1")
 with open("quick1/report.html", encoding="utf-8") as f:
     assert 'id="h-steps"' in f.read()
+
+# What grew in slow steps of 5 s instead of 2 s: 2 s of solve and a wait of 3 s in load instead of 1 s each; not the thread that waits all the time.
+subprocess.run([os.environ["PROGRAMS"] + "/stepped_run", "known"], check=True)
+known = json.loads(sonde("show", "--steps", "--json", "known").stdout)
+grew = {g["kind"]: g for g in known["grew"]}
+assert known["counts"]["slow"] == 2 and list(grew) == ["code", "wait"] and len(known["grew"]) == 2, known["grew"]
+for g, function, seconds in (grew["code"], "solve&", 2), (grew["wait"], "load", 3):
+    assert g["in"] == "slow" and g["function"].startswith(function), g
+    assert abs(g["seconds"] - seconds) < 0.01 and abs(g["usual_seconds"] - 1) < 0.01, g
+assert [i + 1 for i, step in enumerate(known["steps"]) if step["grew"]] == [8, 15], known
+text = sonde("show", "--steps", "known").stdout
+assert "idle" not in text, text
+text += sonde("show", "known").stdout
+assert "CPU time in solve&\\x1bpwned (app)" in text and "usually 1.00 s" in text and "\033" not in text, text
+told = explained.explain("known")
+slowest = explained.finding(told, "steps")
+assert "the slowest, step 8 at" in slowest["claim"] and slowest["evidence"]["from_seconds"] == known["steps"][7]["from_seconds"], slowest
+sonde("report", "--only", "html", "known")
+with open("known/report.html", encoding="utf-8") as f:
+    page = f.read()
+assert "Code and waits that took longer than in plain steps" in page and "in solve&amp;" in page and "\033" not in page
 
 sonde("run", "-q", "-i", "20ms", "-o", "one", "--", "sleep", "1.5")
 none = sonde("show", "--steps", "one")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # limit: 400
-"""Rules of real workflows have their names and figures: Snakemake (shell, script and run), cwltool, GNU parallel if it is installed, and Nextflow if its
+"""Rules of real workflows have their names and figures: Snakemake (shell, script and run), cwltool, make, GNU parallel and Ninja if they are installed, and Nextflow if its
 jars are in $BUILD/nextflow. The lines to paste are read by Snakemake and Nextflow themselves."""
 import glob
 import json
@@ -94,6 +94,21 @@ def parallel():
     assert told["paste"].startswith("parallel -j") and "--memfree" in told["paste"], told
 
 
+def make():
+    """The lines to paste are words that make takes: -jN."""
+    write("Makefile", "all: a b c\na b c:\n\t@cd . && " + HOLD.replace("$", "$$") + "\n")
+    told = record("make", "make", "-j2")["make"]
+    has(told["by"]["python3"], 3, 1.4, 60)
+    subprocess.run([*told["paste"].split(), "-n"], check=True, capture_output=True)
+
+
+def ninja():
+    write("build.ninja", "rule hold\n  command = cd . && " + HOLD.replace("$", "$$") + "\nbuild a: hold\nbuild b: hold\nbuild c: hold\n")
+    told = record("ninja", "ninja", "-j2")["ninja"]
+    has(told["by"]["python3"], 3, 1.4, 60)
+    subprocess.run([*told["paste"].split(), "-n"], check=True, capture_output=True)
+
+
 def nextflow(jars):
     write("main.nf", "process ALIGN {\n  input: val x\n  output: path \"${x}.txt\"\n  script: \"\"\"\n  " + HOLD + "\n  echo $x > ${x}.txt\n  \"\"\"\n}\n"
           "process COUNT {\n  input: path f\n  output: stdout\n  script: \"wc -l $f; sleep 1\"\n}\n"
@@ -110,6 +125,7 @@ def nextflow(jars):
 
 tried = []
 for name, run, there in [("Snakemake", snakemake, True), ("cwltool", cwl, True), ("GNU parallel", parallel, shutil.which("parallel")),
+                         ("make", make, True), ("Ninja", ninja, shutil.which("ninja")),
                          ("Nextflow", lambda: nextflow(f"{BUILD}/nextflow/*"), glob.glob(f"{BUILD}/nextflow/nextflow-*.jar") and shutil.which("java"))]:
     if there:
         os.makedirs(name)

@@ -291,6 +291,46 @@ static void test_many_tasks(void **state)
 	free(name);
 }
 
+/* A task that was seen on two GPUs, and one that was on none: a column, and a line to paste. */
+static void test_tasks_on_gpus(void **state)
+{
+	const struct made m[] = {
+		{ "python3 snakemake", "/usr/bin/python3 /usr/bin/snakemake -c2", -1, 0, 90, 1,
+		  90 },
+		{ "python3 -m snakemake",
+		  "python3 -m snakemake -s x --allowed-rules train --cores 2", 0, 1, 61, 60, 800 },
+		{ "python3 train.py", "python3 train.py", 1, 2, 60, 50, 700 },
+		{ "python3 -m snakemake",
+		  "python3 -m snakemake -s x --allowed-rules sort --cores 2", 0, 61, 90, 20, 100 },
+	};
+	struct bytes b = { 0 };
+	struct job j;
+
+	(void)state;
+	make(&j, m, sizeof m / sizeof m[0]);
+	assert_false(text_has(&j, "GPU memory"));
+	pipelines_free(&j.pipelines);
+	j.summary.processes[2].gpus = 2;
+	j.summary.processes[2].gpu_bytes = 3e9;
+	assert_int_equal(
+		pipelines_make(&j.pipelines, &j.summary, &j.run, NULL, &(struct err){ "" }), 0);
+	near(rule(&j, "snakemake", "train")->gpu_bytes, 3e9);
+	assert_int_equal(rule(&j, "snakemake", "train")->gpus, 2);
+	assert_true(isnan(rule(&j, "snakemake", "sort")->gpu_bytes));
+	assert_true(text_has(&j, "GPU memory"));
+	assert_true(text_has(&j, "gpu=2,"));
+	pipeline_paste(&b, tool(&j, "snakemake"), rule(&j, "snakemake", "sort"));
+	bytes_u8(&b, 0);
+	assert_null(strstr((const char *)b.data, "gpu="));
+	bytes_reset(&b);
+	pipelines_json(&b, &j.pipelines, &j.summary);
+	bytes_u8(&b, 0);
+	assert_non_null(strstr((const char *)b.data, "\"gpus\": 2"));
+	assert_non_null(strstr((const char *)b.data, "\"gpu_memory_bytes\": 3000000000"));
+	bytes_free(&b);
+	end(&j);
+}
+
 static void test_no_tool(void **state)
 {
 	const struct made m[] = { { "sh", "sh", -1, 0, 9, 0, 1 }, { "a", "a", 0, 0, 4, 4, 10 } };
@@ -371,6 +411,7 @@ int main(void)
 		cmocka_unit_test(test_hostile_names),
 		cmocka_unit_test(test_hostile_trees),
 		cmocka_unit_test(test_many_tasks),
+		cmocka_unit_test(test_tasks_on_gpus),
 		cmocka_unit_test(test_no_tool),
 		cmocka_unit_test(test_patterns),
 		cmocka_unit_test(test_faults_of_files),

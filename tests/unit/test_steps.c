@@ -170,6 +170,44 @@ static void test_spans_are_steps_if_they_follow_each_other(void **state)
 	}
 }
 
+/* A rank that reduces three times at the end of each step of 2 s, and another one that does not;
+ * the CPU's use says nothing. */
+static void test_calls_of_mpi_show_steps(void **state)
+{
+	const struct metric calls = {
+		.name = "mpi.calls", .domain = "mpi_call", .unit = UNIT_COUNT, .kind = KIND_COUNTER
+	};
+	uint32_t rank[2], metric, series[2];
+	struct synth *run;
+	struct steps x;
+	struct err e = { "" };
+
+	(void)state;
+	job = (struct made_job){ .interval_s = 0.1, .random.state = 3 };
+	made_put(&job, (struct made_piece){ 80, 1, 0, 0, 1e9 });
+	made_sample(&job);
+	run = made_run(&job);
+	metric = synth_metric(run, calls);
+	for (int i = 0; i < 2; i++) {
+		uint32_t call;
+
+		rank[i] = synth_instance(run, "mpi_rank", i ? "rank 1" : "rank 0");
+		call = synth_instance(run, "mpi_call", "MPI_Allreduce");
+		run->instances[call].parent = rank[i];
+		series[i] = synth_series(run, 1, metric, call);
+	}
+	for (uint32_t i = 0; i < run->nrows; i++) {
+		run->row[i].value[series[0]] = 3 * (int64_t)(job.at_s[i] / 2);
+		run->row[i].value[series[1]] = i / 7 + i % 5;
+		run->row[i].present[series[0]] = run->row[i].present[series[1]] = 1;
+	}
+	assert_int_equal(steps_make(&x, &(struct summary){ .wall_s = 80 }, &run->run, &e), 0);
+	assert_in_range(x.n, 36, 40);
+	assert_string_equal(x.metric, "mpi.calls_per_second");
+	assert_true(fabs(x.mean_s / 2 - 1) < 0.01);
+	end(&x, run);
+}
+
 static void test_nothing_is_found_in_nothing(void **state)
 {
 	struct steps x;
@@ -193,6 +231,7 @@ int main(void)
 		cmocka_unit_test(test_checkpoints_are_told_from_slow_steps),
 		cmocka_unit_test(test_marks_are_used_first),
 		cmocka_unit_test(test_spans_are_steps_if_they_follow_each_other),
+		cmocka_unit_test(test_calls_of_mpi_show_steps),
 		cmocka_unit_test(test_nothing_is_found_in_nothing),
 	};
 

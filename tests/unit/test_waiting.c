@@ -182,11 +182,12 @@ static void check_parts(struct waiting *w)
 	struct run *r = w->stacks->run;
 	struct run_samples x;
 	double sum[WAITING_PARTS] = { 0 };
+	uint32_t function;
 
 	assert_int_equal(r->rewind_samples(r), 0);
 	while (r->next_samples(r, &x, NULL) > 0)
 		for (uint32_t i = 0; x.kind == SAMPLE_WAITS && i < x.n; i++)
-			sum[waiting_part_of(w, x.items[i].node)] +=
+			sum[waiting_part_of(w, x.items[i].node, &function)] +=
 				(double)x.items[i].weight * (double)x.unit / 1e9;
 	for (int i = 0; i < WAITING_PARTS; i++)
 		assert_true(near(sum[i], waiting_part(&w->time, (enum waiting_part)i)));

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* waiting.c - counts the time of threads by what they did and waited for, in one pass over it. */
 #include "core/stacks/waiting.h"
-
 #include "core/phase/phase_nest.h"
 #include "core/stacks/stacks_part.h"
 #include "core/stacks/symbol.h"
@@ -494,11 +493,12 @@ static void compare(struct waiting *w)
 	}
 }
 
-enum waiting_part waiting_part_of(const struct waiting *w, uint32_t stack)
+enum waiting_part waiting_part_of(const struct waiting *w, uint32_t stack, uint32_t *function)
 {
-	const struct run *r = w->stacks->run;
+	const struct meaning *m = &w->private->meaning[stack < w->stacks->run->nstacks ? stack : 0];
 
-	return part_of(&w->private->meaning[stack < r->nstacks ? stack : 0]);
+	*function = m->frame ? w->stacks->private->function_of[m->frame] : 0;
+	return part_of(m);
 }
 
 int waiting_nodes(const struct waiting *w, const struct stacks_fold *f, struct waiting_node *out)

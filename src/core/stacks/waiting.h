@@ -93,8 +93,9 @@ int waiting_open(struct waiting **w, struct run *r, const struct classes *c,
 		 const struct phases *phases, struct err *e);
 void waiting_close(struct waiting *w);
 
-/* Where the time of a stack of the run goes. */
-enum waiting_part waiting_part_of(const struct waiting *w, uint32_t stack);
+/* Where the time of a stack of the run goes, and the program's function that waits, in
+ * stacks.functions (0: none, or not known). */
+enum waiting_part waiting_part_of(const struct waiting *w, uint32_t stack, uint32_t *function);
 
 /* Of a node of a fold of `stacks`: where most of the time below it goes; and of most of its own
  * waiting the program's function that waits, in stacks.functions (0: not known, or none). */

@@ -12,9 +12,7 @@ static const double least_fit = 0.55, gap = 0.8;
 /* At first it may fit worse, as the pattern is an edge or a peak. */
 static const double first_fit = 0.2;
 /* What distances cost that are not the period: so often the square of the logarithm. */
-static const double uneven = 10;
-/* Of a pattern's place that hardly changes: the variance that it counts as. */
-static const double still = 0.05;
+static const double uneven = 10, settled = 6;
 /* What counts: the part of the series that is covered, its worth, and how far beyond chance. */
 static const double covers = 0.4, worth_least = 0.4, enough = 4;
 
@@ -29,10 +27,11 @@ struct track {
 
 /* Room for one series, of as many values as the longest. */
 struct room {
-	double *fit, *best, *most, *scatter;
+	double *fit, *best, *most;
 	uint32_t *before, *most_at, *all;
-	struct track now, found;
+	struct track now, found, kept;
 	double *shuffled;
+	double uneven;
 };
 
 static void room_free(struct room *r)
@@ -40,128 +39,60 @@ static void room_free(struct room *r)
 	free(r->fit);
 	free(r->best);
 	free(r->most);
-	free(r->scatter);
 	free(r->before);
 	free(r->most_at);
 	free(r->all);
 	free(r->now.at);
 	free(r->found.at);
+	free(r->kept.at);
 	free(r->shuffled);
 }
 
 static bool room_make(struct room *r, uint32_t n)
 {
-	*r = (struct room){ .fit = malloc(n * sizeof(double)),
+	*r = (struct room){ .uneven = uneven,
+			    .fit = malloc(n * sizeof(double)),
 			    .best = malloc(n * sizeof(double)),
 			    .most = malloc(n * sizeof(double)),
-			    .scatter = malloc(n * sizeof(double)),
 			    .before = malloc(n * sizeof(uint32_t)),
 			    .most_at = malloc(n * sizeof(uint32_t)),
 			    .all = malloc(n * sizeof(uint32_t)),
 			    .now.at = malloc(n * sizeof(uint32_t)),
 			    .found.at = malloc(n * sizeof(uint32_t)),
+			    .kept.at = malloc(n * sizeof(uint32_t)),
 			    .shuffled = malloc(n * sizeof(double)) };
-	return r->fit && r->best && r->most && r->scatter && r->before && r->most_at && r->now.at &&
-	       r->found.at && r->shuffled;
+	return r->fit && r->best && r->most && r->before && r->most_at && r->all && r->now.at &&
+	       r->found.at && r->kept.at && r->shuffled;
 }
 
 /* ---- where repeats begin ---- */
-
-struct pattern {
-	double x[PATTERN];
-	int half; /* values before and behind the beginning */
-};
-
-/* Mean 0, length 1. */
-static void normalise(struct pattern *p)
-{
-	int n = 2 * p->half + 1;
-	struct cycle_moments m = cycle_moments(p->x, (uint32_t)n);
-	double length = m.sd * sqrt(n);
-
-	for (int i = 0; i < n; i++)
-		p->x[i] = length > 0 ? (p->x[i] - m.mean) / length : 0;
-}
-
-static double scatter(const double *x, int n, double *mean)
-{
-	struct cycle_moments m = cycle_moments(x, (uint32_t)n);
-
-	*mean = m.mean;
-	return sqrt((m.sd * m.sd + still) * n);
-}
-
-/* Of what is around each value: it is the same for all patterns of a length. */
-static void scatter_all(struct room *r, const struct cycle_scale *s, int half)
-{
-	double mean;
-
-	for (uint32_t i = (uint32_t)half; i + (uint32_t)half < s->n; i++)
-		r->scatter[i] = scatter(s->x + i - half, 2 * half + 1, &mean);
-}
-
-/* Values side by side: their sums do not wait for one another. */
-enum { ABREAST = 8 };
-
-static void fit_abreast(double *fit, const double *x, const struct pattern *p, const double *by)
-{
-	double sum[ABREAST] = { 0 };
-
-	for (int k = 0; k < 2 * p->half + 1; k++)
-		for (int i = 0; i < ABREAST; i++)
-			sum[i] += p->x[k] * x[k + i];
-	for (int i = 0; i < ABREAST; i++)
-		fit[i] = sum[i] / by[i];
-}
-
-static double fit_one(const double *x, const struct pattern *p, double by)
-{
-	double sum = 0;
-
-	for (int k = 0; k < 2 * p->half + 1; k++)
-		sum += p->x[k] * x[k];
-	return sum / by;
-}
-
-/* The correlation of the pattern with what is around each value; what hardly changes has none.
- * After scatter_all. */
-static void fit_all(struct room *r, const struct cycle_scale *s, const struct pattern *p)
-{
-	uint32_t half = (uint32_t)p->half, end = s->n > 2 * half ? s->n - half : 0, i;
-
-	for (i = 0; i < half && i < s->n; i++)
-		r->fit[i] = -1;
-	for (; i + ABREAST <= end; i += ABREAST)
-		fit_abreast(r->fit + i, s->x + i - half, p, r->scatter + i);
-	for (; i < end; i++)
-		r->fit[i] = fit_one(s->x + i - half, p, r->scatter[i]);
-	for (; i < s->n; i++)
-		r->fit[i] = -1;
-}
 
 /* The best row of beginnings: the sum of how well the pattern fits, less what uneven distances
  * cost. */
 static void place(struct room *r, const struct cycle_scale *s, double period, double least,
 		  struct track *out)
 {
-	uint32_t nearest = (uint32_t)ceil(period / 2), farthest = (uint32_t)(3 * period);
+	const double far = exp(sqrt(gap / r->uneven));
+	uint32_t nearest = (uint32_t)ceil(period / 2);
+	uint32_t low = (uint32_t)ceil(period / far), high = (uint32_t)(period * far);
 	double cost[3 * PATTERN];
 	uint32_t end = 0, n = 0;
 
-	for (uint32_t d = nearest; d <= farthest; d++)
-		cost[d] = fmin(gap, uneven * log(d / period) * log(d / period));
+	low = low > nearest ? low : nearest;
+	for (uint32_t d = low; d <= high; d++)
+		cost[d] = fmin(gap, r->uneven * log(d / period) * log(d / period));
 	for (uint32_t i = 0; i < s->n; i++) {
 		double best = 0;
 
 		r->before[i] = UINT32_MAX;
-		for (uint32_t d = nearest; d <= farthest && d <= i; d++)
+		for (uint32_t d = low; d <= high && d <= i; d++)
 			if (r->best[i - d] - cost[d] > best) {
 				best = r->best[i - d] - cost[d];
 				r->before[i] = i - d;
 			}
-		if (i > farthest && r->most[i - farthest] - gap > best) {
-			best = r->most[i - farthest] - gap;
-			r->before[i] = r->most_at[i - farthest];
+		if (i >= nearest && r->most[i - nearest] - gap > best) {
+			best = r->most[i - nearest] - gap;
+			r->before[i] = r->most_at[i - nearest];
 		}
 		r->best[i] = best + r->fit[i] - least;
 		r->most_at[i] = i && r->most[i - 1] >= r->best[i] ? r->most_at[i - 1] : i;
@@ -183,7 +114,7 @@ static void place(struct room *r, const struct cycle_scale *s, double period, do
 	}
 }
 
-static void learn(struct pattern *p, const struct cycle_scale *s, const struct track *t)
+static void learn(struct cycle_pattern *p, const struct cycle_scale *s, const struct track *t)
 {
 	int n = 2 * p->half + 1;
 
@@ -194,39 +125,38 @@ static void learn(struct pattern *p, const struct cycle_scale *s, const struct t
 
 		if (t->at[i] < (uint32_t)p->half || t->at[i] + (uint32_t)p->half >= s->n)
 			continue;
-		by = scatter(x, n, &mean);
+		by = cycle_scatter(x, n, &mean);
 		for (int k = 0; k < n; k++)
 			p->x[k] += (x[k] - mean) / by;
 	}
-	normalise(p);
+	cycle_normalise(p);
 }
 
 /* Learns the pattern and places it again. */
 static void improve(struct room *r, const struct cycle_scale *s, double period, struct track *t)
 {
-	struct pattern p = { .half = (int)(period / 2) };
+	struct cycle_pattern p = { .half = (int)(period / 2) };
 
-	scatter_all(r, s, p.half);
 	for (int pass = 0; pass < PASSES && t->n > 1; pass++) {
 		learn(&p, s, t);
-		fit_all(r, s, &p);
+		cycle_fit(r->fit, s, &p);
 		place(r, s, period, least_fit, t);
 	}
 	t->period = period;
 }
 
-/* From an edge or a peak, upward or downward, to the pattern of all repeats. After scatter_all. */
+/* From an edge or a peak, upward or downward, to the pattern of all repeats. */
 static void track(struct room *r, const struct cycle_scale *s, double period, enum start start,
 		  struct track *out)
 {
-	struct pattern p = { .half = (int)(period / 2) };
+	struct cycle_pattern p = { .half = (int)(period / 2) };
 	double sign = start == RISE || start == PEAK ? 1 : -1;
 
 	for (int k = 0; k <= 2 * p.half; k++)
 		p.x[k] = (start <= FALL ? k >= p.half : abs(k - p.half) <= 1) ? sign : -sign;
-	normalise(&p);
+	cycle_normalise(&p);
 	for (int pass = 0; pass < PASSES; pass++) {
-		fit_all(r, s, &p);
+		cycle_fit(r->fit, s, &p);
 		place(r, s, period,
 		      least_fit - (least_fit - first_fit) * (PASSES - 1 - pass) / (PASSES - 1),
 		      out);
@@ -268,8 +198,6 @@ static double search(struct room *r, const struct cycle_scale *s, uint32_t short
 		struct track t;
 		double w;
 
-		if (i % STARTS == RISE)
-			scatter_all(r, &window, (int)(period[i / STARTS] / 2));
 		track(r, &window, period[i / STARTS], (enum start)(i % STARTS), &r->now);
 		w = worth(&r->now, &window);
 		if (r->now.n <= CYCLE_REPEATS || !(w > best) ||
@@ -283,26 +211,30 @@ static double search(struct room *r, const struct cycle_scale *s, uint32_t short
 	return best;
 }
 
-/* By how many standard deviations it is worth more than in random order. */
+/* By how many standard deviations it is worth more than in random order. Stops early where it is
+ * clear. */
 static double beyond_chance(struct room *r, const struct cycle_scale *s, uint32_t shortest,
 			    double period, double found)
 {
+	const double clear = 2;
 	struct random random = { 1 };
 	struct cycle_scale shuffled = { r->shuffled, s->n < WINDOW ? s->n : WINDOW };
 	struct cycle_scale window = { s->x + (s->n - shuffled.n) / 2, shuffled.n };
-	double sum = 0, squares = 0, mean, sd;
+	double sum = 0, squares = 0, beyond = 0;
 
-	for (int i = 0; i < SHUFFLES; i++) {
-		double w;
+	for (int i = 1; i <= SHUFFLES; i++) {
+		double w, mean;
 
 		cycle_shuffle(r->shuffled, &window, period, &random);
 		w = search(r, &shuffled, shortest);
 		sum += w;
 		squares += w * w;
+		mean = sum / i;
+		beyond = (found - mean) / fmax(sqrt(fmax(0, squares / i - mean * mean)), 0.1);
+		if (i >= SHUFFLES / 4 && (beyond < enough / clear || beyond > enough * clear))
+			break;
 	}
-	mean = sum / SHUFFLES;
-	sd = sqrt(fmax(0, squares / SHUFFLES - mean * mean));
-	return (found - mean) / fmax(sd, 0.1);
+	return beyond;
 }
 
 /* ---- all of it ---- */
@@ -322,12 +254,11 @@ static double between(const struct room *r, const struct cycle_scale *s, uint32_
 /* On a finer scale, where the pattern fits best near where it was. */
 static void refine(struct room *r, const struct cycle_scale *s, double period, struct track *t)
 {
-	struct pattern p = { .half = (int)(period / 2) };
+	struct cycle_pattern p = { .half = (int)(period / 2) };
 
-	scatter_all(r, s, p.half);
 	for (int pass = 0; pass < 2; pass++) {
 		learn(&p, s, t);
-		fit_all(r, s, &p);
+		cycle_fit(r->fit, s, &p);
 		for (uint32_t i = 0; i < t->n; i++) {
 			uint32_t best = t->at[i],
 				 last = t->at[i] + FINER < s->n ? t->at[i] + FINER : s->n - 1;
@@ -339,77 +270,147 @@ static void refine(struct room *r, const struct cycle_scale *s, double period, s
 	}
 }
 
-/* How alike distances are to those so many before: near 1 where parts of unequal length repeat,
- * near 0 where lengths are random. 0, too, where that may be chance. */
-static double alike(const struct track *t, uint32_t by)
+/* Of every so many repeats one. */
+struct turn {
+	uint32_t at, of;
+};
+
+/* Whether the parts of repeats are told apart by their place: the share of what varies between
+ * parts, of so many values behind each beginning, that is between the places. 1: all of it. What
+ * chance would give is taken off. parts: all beginnings; whole: those of the repeats. */
+static double apart_in(const struct cycle_scale *s, const struct track *parts,
+		       const struct track *whole, uint32_t m, const struct turn *turn)
 {
-	const uint32_t *at = t->at;
-	uint32_t n = t->n;
-	const double sure = 4;
-	double sum = 0, squares = 0, products = 0, mean, r;
-	uint32_t known = 0;
+	double sum[PARTS][LONG + 1] = { { 0 } }, all[LONG + 1] = { 0 }, squares = 0, between = 0;
+	uint32_t width = (uint32_t)parts->period, of[PARTS] = { 0 }, n = 0, k = 0;
 
-	for (uint32_t i = 1; i < n; i++)
-		sum += fmin(at[i] - at[i - 1], 2 * t->period);
-	mean = sum / (n - 1);
-	for (uint32_t i = 1; i < n; i++) {
-		double a = fmin(at[i] - at[i - 1], 2 * t->period) - mean;
+	for (uint32_t i = 0; i < parts->n; i++) {
+		uint32_t at = parts->at[i], place;
 
-		squares += a * a / (n - 1);
-		if (i > by) {
-			products += a * (fmin(at[i - by] - at[i - by - 1], 2 * t->period) - mean);
-			known++;
+		while (k + 1 < whole->n && whole->at[k + 1] <= at + width / 4)
+			k++;
+		if (at + width / 4 < whole->at[k] || at + width > s->n || k % turn->of != turn->at)
+			continue;
+		place = (uint32_t)(fmax(0, (double)at - whole->at[k]) / parts->period + 0.5);
+		if (place >= m)
+			continue;
+		n++;
+		of[place]++;
+		for (uint32_t j = 0; j < width; j++) {
+			double v = s->x[at + j];
+
+			sum[place][j] += v;
+			all[j] += v;
+			squares += v * v;
 		}
 	}
-	r = known && squares > 0 ? products / known / squares : 0;
-	return r * sqrt(known) > sure ? r : 0;
+	for (uint32_t j = 0; j < width && n; j++) {
+		squares -= all[j] * all[j] / n;
+		between -= all[j] * all[j] / n;
+		for (uint32_t place = 0; place < m; place++)
+			between += of[place] ? sum[place][j] * sum[place][j] / of[place] : 0;
+	}
+	if (n <= m || !(squares > 0))
+		return 0;
+	between /= squares;
+	return between - (m - 1) * (1 - between) / (n - m);
 }
 
-/* Whether r->now, of which each is `one` several times, fits better than what was found. */
-static bool fits_better(const struct room *r, const struct track *one, bool parts)
+/* Likewise of every second and every third repeat by themselves, the least of it: what is so in
+ * some of them only, as after a checkpoint, tells no parts apart. */
+static double apart(const struct cycle_scale *s, const struct track *parts,
+		    const struct track *whole, uint32_t m)
 {
-	const double better = 0.85, worse = 0.1;
-	const struct track *now = &r->now, *found = &r->found;
+	double least = apart_in(s, parts, whole, m, &(struct turn){ 0, 1 });
 
-	if (now->n <= CYCLE_REPEATS || !(covered(now) > 0.8 * covered(one)))
-		return false;
-	return 1 - now->fit < better * (1 - found->fit) ||
-	       (parts && now->fit > one->fit - worse &&
-		(found->n == one->n || now->value > found->value));
+	for (uint32_t of = 2; of <= 3; of++)
+		for (uint32_t i = 0; i < of; i++)
+			least = fmin(least, apart_in(s, parts, whole, m, &(struct turn){ i, of }));
+	return least;
 }
 
-/* Several beginnings may be of one repeat: every second, third or fourth then fits far better, or
- * the distances repeat. In r->found. */
+/* The best row of beginnings of m parts each, in r->now; how far these are apart. */
+static double join_parts(struct room *r, const struct cycle_scale *s, const struct track *one,
+			 uint32_t m)
+{
+	const double enough_apart = 0.2, covers_more = 0.8;
+	struct track t;
+	double by = 0, value = 0;
+
+	r->kept.n = 0;
+	for (uint32_t first = 0; first < m && m * one->period <= FINER * LONG; first++) {
+		double now;
+
+		r->now.n = 0;
+		for (uint32_t i = first; i < one->n; i += m)
+			r->now.at[r->now.n++] = one->at[i];
+		improve(r, s, m * one->period, &r->now);
+		now = apart(s, one, &r->now, m);
+		if (r->now.n <= CYCLE_REPEATS || now < enough_apart || r->now.value <= value ||
+		    !(covered(&r->now) > covers_more * covered(one)))
+			continue;
+		value = r->now.value;
+		by = now;
+		t = r->kept;
+		r->kept = r->now;
+		r->now = t;
+	}
+	return by;
+}
+
+/* Several beginnings may be of one repeat: then these are told apart by their place in it, and more
+ * of them only if that tells clearly more. In r->found. */
 static void join(struct room *r, const struct cycle_scale *s)
 {
+	const double more = 0.15;
 	struct track one = r->found, t;
+	double best = 0;
 
 	memcpy(r->all, one.at, one.n * sizeof *r->all);
 	one.at = r->all;
-	for (uint32_t m = 4; m > 1; m--) {
-		bool parts = alike(&one, m) > 0.4;
+	for (uint32_t m = 2; m <= PARTS; m++) {
+		double by = join_parts(r, s, &one, m);
 
-		for (uint32_t first = 0; first < m; first++) {
-			r->now.n = 0;
-			for (uint32_t i = first; i < one.n; i += m)
-				r->now.at[r->now.n++] = one.at[i];
-			if (m * one.period > FINER * LONG || r->now.n <= CYCLE_REPEATS)
-				continue;
-			improve(r, s, m * one.period, &r->now);
-			if (!fits_better(r, &one, parts))
-				continue;
-			t = r->found;
-			r->found = r->now;
-			r->now = t;
-		}
+		if (!(by > best + more))
+			continue;
+		best = by;
+		t = r->found;
+		r->found = r->kept;
+		r->kept = t;
 	}
+}
+
+/* Places them again by their own mean distance, now that it is known that they repeat: uneven ones
+ * cost less. */
+static void settle(struct room *r, const struct cycle_scale *s)
+{
+	const double near = 0.3, even = 0.06;
+	struct track *t = &r->found;
+	double sum = 0, squares = 0;
+	uint32_t n = 0;
+
+	for (uint32_t i = 1; i < t->n; i++) {
+		double d = t->at[i] - t->at[i - 1];
+
+		if (fabs(d / t->period - 1) > near)
+			continue;
+		sum += d;
+		squares += d * d;
+		n++;
+	}
+	if (2 * n < t->n || squares / n < (1 + even * even) * (sum / n) * (sum / n))
+		return;
+	r->uneven = settled;
+	improve(r, s, sum / n, t);
+	r->uneven = uneven;
 }
 
 /* What is known of a series on one scale. */
 struct chosen {
 	const double *signal;
 	bool ranks;
-	uint32_t n, each; /* values; how many of them are one on this scale */
+	uint32_t n, each;  /* values; how many of them are one on this scale */
+	uint32_t shortest; /* period on the finest scale */
 	double period;
 	enum start start;
 };
@@ -435,9 +436,9 @@ static int keep(struct cycle *c, struct room *r, const struct cycle_scale *coars
 	uint32_t finer = 1, each = x->each;
 	double *at;
 
-	scatter_all(r, coarse, (int)(x->period / 2));
 	track(r, coarse, x->period, x->start, &r->found);
 	join(r, coarse);
+	settle(r, coarse);
 	while (finer < each && 2 * finer * r->found.period <= FINER * LONG)
 		finer *= 2;
 	if (cycle_prepare(r->shuffled, x->signal, x->n, x->ranks) < 0)
@@ -463,49 +464,86 @@ static int keep(struct cycle *c, struct room *r, const struct cycle_scale *coars
 	return 0;
 }
 
+/* How much more it must be worth than what was found: what repeats every so many repeats, as a
+ * checkpoint, is no step. */
+static double more_than(const struct cycle *c, const struct chosen *now)
+{
+	const double longer = 6.9, more = 1.6;
+	double ratio = c->period > 0 ? now->period * now->each / c->period : 1;
+
+	return ratio > longer ? more : ratio < 1 / longer ? 1 / more : 1;
+}
+
 /* All scales of a series, which is prepared in x. */
-static int look(struct cycle *c, struct room *r, double *x, struct chosen *now, double *best)
+static int look(struct cycle *c, struct room *r, double *x, struct chosen *now)
 {
 	struct cycle_scale s = { x, now->n };
 	int rc = 0;
 
 	for (now->each = 1; s.n >= CYCLE_LEAST && !rc; s.n = cycle_halve(x, s.n), now->each *= 2) {
-		uint32_t shortest = now->each > 1 ? SHORT : FINEST;
+		uint32_t shortest = now->each > 1 ? SHORT : now->shortest;
 		double worth = search(r, &s, shortest), beyond;
 
 		now->period = r->found.period;
 		now->start = r->found.start;
-		if (!(worth > *best) || worth < worth_least)
+		if (worth < worth_least || !(worth > c->worth * more_than(c, now)))
 			continue;
 		beyond = beyond_chance(r, &s, shortest, now->period, worth);
 		if (beyond < enough)
 			continue;
-		*best = worth;
+		c->worth = worth;
+		c->period = now->period * now->each;
 		c->beyond = beyond;
 		rc = keep(c, r, &s, now);
 	}
 	return rc;
 }
 
+/* So many values for each, on the line from one to the next: that a step of few values need not be
+ * a whole number of them. */
+static void spread_out(double *out, const double *in, uint32_t n, uint32_t each)
+{
+	for (uint32_t k = 0; k < n * each; k++) {
+		double at = fmin(n - 1, fmax(0, (k + 0.5) / each - 0.5)), part = at - floor(at);
+		uint32_t i = (uint32_t)at, next = i + 1 < n ? i + 1 : i;
+
+		if (isfinite(in[i]) && isfinite(in[next]))
+			out[k] = in[i] + part * (in[next] - in[i]);
+		else
+			out[k] = in[k / each];
+	}
+}
+
 int cycle_find(struct cycle *c, const double *const *signal, uint32_t nsignals, uint32_t n)
 {
-	double *x = malloc((n + 1u) * sizeof *x), best = 0;
+	const uint32_t each = n <= SPREAD_MOST ? SPREAD : 1;
+	double *x = malloc((n + 1u) * each * sizeof *x),
+	       *spread = malloc((n + 1u) * each * sizeof *x);
 	struct room r;
-	int rc = room_make(&r, n + 1) && x ? 0 : -ENOMEM;
+	int rc = room_make(&r, (n + 1) * each) && x && spread ? 0 : -ENOMEM;
 
 	*c = (struct cycle){ 0 };
 	for (uint32_t i = 0; i < 2 * nsignals && !rc && n >= CYCLE_LEAST; i++) {
-		struct chosen now = { .signal = signal[i / 2], .ranks = i % 2, .n = n };
-		double before = best;
+		struct chosen now = { .signal = spread,
+				      .ranks = i % 2,
+				      .n = n * each,
+				      .shortest = each > 1 ? SHORT : FINEST };
+		double before = c->worth;
 
-		rc = cycle_prepare(x, now.signal, n, now.ranks);
+		if (!now.ranks)
+			spread_out(spread, signal[i / 2], n, each);
+		rc = cycle_prepare(x, now.signal, now.n, now.ranks);
 		if (rc > 0)
-			rc = look(c, &r, x, &now, &best);
-		if (best > before)
+			rc = look(c, &r, x, &now);
+		if (c->worth < before || c->worth > before)
 			c->signal = i / 2;
 	}
+	for (uint32_t i = 0; i < c->n; i++)
+		c->at[i] = (c->at[i] + 0.5) / each - 0.5;
+	c->grain /= each;
 	room_free(&r);
 	free(x);
+	free(spread);
 	return rc;
 }
 

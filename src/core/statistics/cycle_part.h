@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cycle_part.h - what cycle.c and cycle_series.c share.
+ * cycle_part.h - what cycle.c, cycle_pattern.c and cycle_series.c share.
  *
  * Private to these.
  */
@@ -22,6 +22,10 @@ enum {
 	PATTERN = FINER * LONG + 1
 };
 enum { WINDOW = 4096, PROPOSALS = 3, PASSES = 3, SHUFFLES = 24 };
+/* Series that are no longer are searched as if they had so many values for each. */
+enum { SPREAD = 4, SPREAD_MOST = 1 << 15 };
+/* Of a repeat, at most. */
+enum { PARTS = 4 };
 
 struct cycle_scale {
 	const double *x;
@@ -33,6 +37,18 @@ struct cycle_moments {
 };
 
 struct cycle_moments cycle_moments(const double *x, uint32_t n);
+struct cycle_pattern {
+	double x[PATTERN];
+	int half; /* values before and behind the beginning */
+};
+
+/* Mean 0, length 1. */
+void cycle_normalise(struct cycle_pattern *p);
+/* Of n values their mean, and the length of what they are off it; what hardly changes has more. */
+double cycle_scatter(const double *x, int n, double *mean);
+/* The correlation of the pattern with what is around each value; what hardly changes has none. -1
+ * where there is no room for it. */
+void cycle_fit(double *fit, const struct cycle_scale *s, const struct cycle_pattern *p);
 /* What is not known is as before; what is far out is cut, or all become ranks, so that a burst does
  * not hide the rest; mean 0, variance 1. 1; 0: there is nothing in it; -ENOMEM. */
 int cycle_prepare(double *out, const double *in, uint32_t n, bool ranks);

@@ -133,7 +133,7 @@ static void unlike(const struct cycle_scale *s, double d[LAGS])
 uint32_t cycle_propose(double *room, const struct cycle_scale *given, uint32_t shortest,
 		       double period[PROPOSALS])
 {
-	const double most = 1;
+	const double most = 0.95;
 	struct cycle_scale sharp = { room, given->n }, *s = &sharp;
 	double d[LAGS], low[PROPOSALS];
 	uint32_t n = 0;

@@ -108,8 +108,8 @@ static int group_of(const struct explain_finding *f)
 		[SEVERITY_NOTE] = 4, [SEVERITY_GOOD] = 5,
 	};
 	_Static_assert(sizeof groups / sizeof groups[0] == SEVERITY_NUMBER_OF, "each");
-	static const char *const facts[] = { "end",   "time",   "commands", "code",
-					     "waits", "memory", "io",       "figure" };
+	static const char *const facts[] = { "end",    "time", "commands", "code", "waits",
+					     "memory", "io",   "figure",   "steps" };
 
 	for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++)
 		if (f->severity == SEVERITY_NOTE && !strcmp(f->about, facts[i]))

@@ -236,7 +236,7 @@ static void waits_kinds(struct page_kinds *k, const struct waiting *w)
 int page_waits_make(struct page_kinds *k, const struct waittime *t, double end_s, struct err *e)
 {
 	const struct waiting *w = t ? t->waiting : NULL;
-	uint32_t *places, n = w ? w->stacks->run->nstacks : 0;
+	uint32_t *places, n = w ? w->stacks->run->nstacks : 0, function;
 	int rc;
 
 	*k = (struct page_kinds){ 0 };
@@ -246,7 +246,7 @@ int page_waits_make(struct page_kinds *k, const struct waittime *t, double end_s
 	if (!places)
 		return err_set(e, -ENOMEM, "out of memory while writing the report");
 	for (uint32_t i = 0; i < n; i++)
-		places[i] = (uint32_t)waiting_part_of(w, i);
+		places[i] = (uint32_t)waiting_part_of(w, i, &function);
 	waits_kinds(k, w);
 	rc = page_kinds_cells(k, w->stacks, places, end_s, e);
 	free(places);

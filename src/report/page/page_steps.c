@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* page_steps.c - the steps of the job: how long each took, as a chart, and those that are not
  * plain. */
-#include "base/text/base64.h"
-#include "chart/charts.h"
-#include "chart/svg.h"
 #include "report/page/page_html.h"
 #include "report/page/page_table.h"
 #include "report/summary/steps.h"
@@ -11,39 +8,95 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { ROWS = 20, POINTS = 2000, WIDTH = 640, HEIGHT = 200 };
+enum { ROWS = 20, BARS = 600 };
 
-/* Of very many steps the first ones of equal groups. */
+static const char *const colours[STEP_KINDS] = {
+	[STEP_PLAIN] = "blue", [STEP_WARM_UP] = "grey", [STEP_CHECKPOINT] = "purple",
+	[STEP_SLOW] = "red",   [STEP_SHORT] = "sky",
+};
+
+static double length_of(const struct step *p)
+{
+	return p->to_s - p->from_s;
+}
+
+/* The longest of so many from there on. */
+static const struct step *longest(const struct steps *x, uint32_t from, uint32_t n)
+{
+	const struct step *most = &x->step[from];
+
+	for (uint32_t i = from; i < x->n && i < from + n; i++)
+		most = length_of(&x->step[i]) > length_of(most) ? &x->step[i] : most;
+	return most;
+}
+
+static void legend(struct bytes *b, const struct steps *x)
+{
+	bytes_puts(b, "<ul class=\"account\">");
+	for (int k = 0; k < STEP_KINDS; k++)
+		if (x->count[k])
+			bytes_printf(b,
+				     "<li><svg viewBox=\"0 0 12 12\" aria-hidden=\"true\"><rect "
+				     "class=\"%s\" width=\"12\" height=\"12\" "
+				     "rx=\"3\"/></svg><b>%u</b> %s</li>\n",
+				     colours[k], x->count[k], step_kind_names[k]);
+	bytes_puts(b, "</ul>");
+}
+
+/* A bar for each step; of very many steps for the longest of equal groups. */
 static void chart(struct bytes *b, const struct steps *x)
 {
-	static const struct box whole = { .w = WIDTH, .h = HEIGHT };
-	uint32_t each = (x->n + POINTS - 1) / POINTS, n = 0;
-	double *length = malloc((x->n + 1u) * sizeof *length);
-	struct bytes drawing = { 0 }, svg = { 0 };
-	struct level_chart c = { .title = "Length of each step",
-				 .x_title = "step",
-				 .unit = UNIT_SECONDS,
-				 .value = length };
-	struct err e;
+	uint32_t each = (x->n + BARS - 1) / BARS, n = (x->n + each - 1) / each;
+	double most = length_of(longest(x, 0, x->n));
 
-	for (uint32_t i = 0; length && i < x->n; i += each)
-		length[n++] = x->step[i].to_s - x->step[i].from_s;
-	c.n = n;
-	shape_page(&drawing, whole.w, whole.h);
-	if (length)
-		level_chart_draw(&drawing, &whole, &c);
-	shape_end(&drawing);
-	if (!length || svg_write(&svg, &drawing, c.title, &e)) {
-		b->failed = true;
-	} else {
-		bytes_puts(b, "<figure class=\"panel plain\"><img alt=\"Length of each step\" "
-			      "src=\"data:image/svg+xml;base64,");
-		base64_encode(b, svg.data, svg.len);
-		bytes_puts(b, "\"></figure>\n");
+	bytes_puts(b, "<p class=\"soft\">Length of each step, in order of time; the longest took ");
+	html_value(b, UNIT_SECONDS, most);
+	bytes_printf(b,
+		     "</p>\n<svg class=\"account tall\" viewBox=\"0 0 %u 100\" "
+		     "preserveAspectRatio=\"none\" role=\"img\" aria-label=\"Length of each "
+		     "step\">",
+		     n);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct step *p = longest(x, i * each, each);
+		double height = most > 0 ? 100 * length_of(p) / most : 0;
+
+		bytes_printf(b,
+			     "<rect class=\"%s\" x=\"%u\" y=\"%.1f\" width=\".85\" "
+			     "height=\"%.1f\"/>",
+			     colours[p->kind], i, 100 - height, height);
 	}
-	bytes_free(&drawing);
-	bytes_free(&svg);
-	free(length);
+	bytes_puts(b, "</svg>\n");
+	legend(b, x);
+}
+
+static void growths(struct bytes *b, const struct steps *x)
+{
+	static const struct html_heading h[] = {
+		{ "Steps", true, false },
+		{ "What grew", true, false },
+		{ "A step", false, false },
+		{ "Usually", false, false },
+	};
+
+	if (!x->ngrew)
+		return;
+	html_table(b, "Code and waits that took longer than in plain steps", h,
+		   sizeof h / sizeof h[0]);
+	for (uint32_t i = 0; i < x->ngrew; i++) {
+		const struct step_growth *g = &x->grew[i];
+		struct bytes words = { 0 };
+
+		step_growth_words(g, &words);
+		bytes_u8(&words, '\0');
+		b->failed |= words.failed;
+		html_name_cell(b, step_kind_names[g->of], NAN);
+		html_text_cell(b, words.failed ? NULL : (const char *)words.data);
+		html_number_cell(b, UNIT_SECONDS, g->here_s);
+		html_number_cell(b, UNIT_SECONDS, g->usual_s);
+		bytes_puts(b, "</tr>\n");
+		bytes_free(&words);
+	}
+	html_table_end(b);
 }
 
 static void row(struct bytes *b, const struct step *p, uint32_t i)
@@ -57,7 +110,7 @@ static void row(struct bytes *b, const struct step *p, uint32_t i)
 	b->failed |= words.failed;
 	html_name_cell(b, name, NAN);
 	html_number_cell(b, UNIT_SECONDS, p->from_s);
-	html_number_cell(b, UNIT_SECONDS, p->to_s - p->from_s);
+	html_number_cell(b, UNIT_SECONDS, length_of(p));
 	html_text_cell(b, step_kind_names[p->kind]);
 	html_text_cell(b, words.failed ? NULL : (const char *)words.data);
 	bytes_puts(b, "</tr>\n");
@@ -104,8 +157,9 @@ void html_steps(struct bytes *b, const struct page_source *p)
 		bytes_printf(&words, "Found in %s", x->metric);
 	html_soft(b, &words);
 	bytes_free(&words);
-	bytes_puts(b, "</div>\n");
 	chart(b, x);
+	bytes_puts(b, "</div>\n");
+	growths(b, x);
 	table(b, x);
 	bytes_puts(b, "</section>");
 }

@@ -15,10 +15,11 @@
 #include "base/bytes.h"
 #include "core/frame/run.h"
 #include "core/metric.h"
+#include "core/stacks/waiting.h"
 #include "report/summary/summary.h"
 
 enum step_kind { STEP_PLAIN = 0, STEP_WARM_UP, STEP_CHECKPOINT, STEP_SLOW, STEP_SHORT, STEP_KINDS };
-enum { STEP_NAME = 96, STEP_DIFFERENCES = 2 };
+enum { STEP_NAME = 96, STEP_DIFFERENCES = 2, STEP_LOOKS = 24, STEP_GROWTHS = 12 };
 
 /* What is measured of each step: means over its time. */
 struct step_measure {
@@ -32,6 +33,7 @@ enum {
 	STEP_WRITTEN,
 	STEP_RESIDENT,
 	STEP_GPU,
+	STEP_CALLS, /* of MPI, by one rank */
 	STEP_READY,
 	STEP_OTHERS, /* CPU that others used */
 	STEP_STORAGE_READ,
@@ -49,11 +51,24 @@ struct step_difference {
 	double here, usual;
 };
 
+/* Code or a wait that took longer than in plain steps, in proportion to their length: seconds of
+ * threads, in a step or on average in those of a kind. Texts are of the summary's code and waits.
+ */
+struct step_growth {
+	enum step_kind of;
+	enum sample_kind kind;  /* of CPU time, of Python's functions, of waits */
+	enum waiting_part part; /* of waits */
+	const char *function;   /* "": not known; NULL: there is no growth */
+	const char *module;     /* its program or library: a path, "": not known */
+	double here_s, usual_s;
+};
+
 struct step {
 	double from_s, to_s;
 	enum step_kind kind;
 	struct step_difference different[STEP_DIFFERENCES]; /* most first */
 	uint32_t ndifferent;
+	struct step_growth grew; /* what grew most, of those with STEP_LOOKS most seconds */
 };
 
 struct steps {
@@ -70,12 +85,18 @@ struct steps {
 	double spread_ratio;              /* standard deviation / mean */
 	double before_s;                  /* from the start to the first step */
 	double every;                     /* steps from one checkpoint to the next; NAN */
+	struct step_growth
+		grew[STEP_GROWTHS]; /* in slow steps, then with a checkpoint; most first */
+	uint32_t ngrew;
 	double checkpoint_s; /* by how much those with a checkpoint are longer, on average; NAN */
 };
 
 /* 0 or -errno with a sentence. Reads samples of one node, unless there are spans or marks. */
 int steps_make(struct steps *x, const struct summary *s, struct run *r, struct err *e);
 void steps_free(struct steps *x);
+/* What grew in slow steps and those with a checkpoint, if code or waits were sampled
+ * (steps_code.c). 0 or -errno with a sentence. */
+int steps_code_make(struct steps *x, const struct summary *s, struct err *e);
 /* Its part that looks at spans and marks. 0 or -ENOMEM. */
 int steps_of_names(struct steps *x, const struct summary *s, const struct run *r);
 /* The summary's, with its figures. After the job's. 0 or -errno. */
@@ -87,7 +108,9 @@ void steps_words(const struct steps *x, struct bytes *out);
 void steps_text(struct bytes *b, const struct steps *x, const struct run *r, bool all);
 /* Schema sonde/steps/1. */
 void steps_json(struct bytes *b, const struct steps *x, const struct run *r);
-/* "CPU 0.3 cores (usually 2.0)": what was different; not escaped. */
+/* "CPU 0.3 cores, usually 2.0": what was different, and what grew; not escaped. */
 void step_words(const struct step *p, struct bytes *out);
+/* "waits for data from a pipe in load", not escaped. */
+void step_growth_words(const struct step_growth *g, struct bytes *out);
 
 #endif

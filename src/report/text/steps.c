@@ -3,6 +3,7 @@
 #include "report/summary/steps.h"
 #include "base/text/escape.h"
 #include "base/text/json.h"
+#include "core/stacks/symbol.h"
 
 #include <math.h>
 
@@ -13,9 +14,47 @@ const char *const step_kind_names[STEP_KINDS] = {
 	[STEP_SLOW] = "slow",   [STEP_SHORT] = "short",
 };
 
+static const char *wait_words(enum waiting_part part)
+{
+	switch (part) {
+	case WAITING_ON_CPU:
+		return "on a CPU";
+	case WAITING_READY:
+		return "ready, but without a core";
+	case WAITING_UNSEEN:
+		return "waits that no look saw";
+	case WAITING_FORBIDDEN:
+		return "waits that may not be read";
+	default:
+		return wait_kind_words((enum wait_kind)((int)part - WAITING_FIRST_KIND));
+	}
+}
+
 static const char *seconds(double v, char out[CELL])
 {
 	return unit_format(UNIT_SECONDS, v, out, CELL);
+}
+
+void step_growth_words(const struct step_growth *g, struct bytes *out)
+{
+	const char *module = symbol_base(g->module);
+	bool waits = g->kind == SAMPLE_WAITS;
+
+	bytes_puts(out, waits ? wait_words(g->part) : "CPU time in ");
+	if (*g->function)
+		bytes_printf(out, "%s%s", waits ? " in " : "", g->function);
+	else if (!waits)
+		bytes_puts(out, "unknown code");
+	if (*module && *module != '[')
+		bytes_printf(out, " (%s)", module);
+}
+
+static void growth_words(const struct step_growth *g, struct bytes *out)
+{
+	char here[CELL], usual[CELL];
+
+	step_growth_words(g, out);
+	bytes_printf(out, " %s, usually %s", seconds(g->here_s, here), seconds(g->usual_s, usual));
 }
 
 void step_words(const struct step *p, struct bytes *out)
@@ -28,6 +67,10 @@ void step_words(const struct step *p, struct bytes *out)
 		bytes_printf(out, "%s%s %s, usually %s", i ? "; " : "", m->label,
 			     unit_format(m->unit, d->here, here, CELL),
 			     unit_format(m->unit, d->usual, usual, CELL));
+	}
+	if (p->grew.function) {
+		bytes_puts(out, p->ndifferent ? "; " : "");
+		growth_words(&p->grew, out);
 	}
 }
 
@@ -43,6 +86,10 @@ void steps_words(const struct steps *x, struct bytes *out)
 		bytes_printf(out, "; %u with a checkpoint", x->count[STEP_CHECKPOINT]);
 	if (x->count[STEP_SLOW])
 		bytes_printf(out, "; %u slow", x->count[STEP_SLOW]);
+	if (x->ngrew && x->grew[0].of == STEP_SLOW) {
+		bytes_puts(out, ", in which grew: ");
+		growth_words(&x->grew[0], out);
+	}
 }
 
 static void source_text(struct bytes *b, const struct steps *x)
@@ -87,11 +134,42 @@ static void step_row(struct bytes *b, const struct step *p, uint32_t i)
 
 	step_words(p, &words);
 	bytes_u8(&words, '\0');
-	bytes_printf(b, "%6u %10s %10s  %-10s  %s\n", i + 1, seconds(p->from_s, at),
-		     seconds(p->to_s - p->from_s, length), step_kind_names[p->kind],
-		     words.failed ? "" : (const char *)words.data);
+	bytes_printf(b, "%6u %10s %10s  %-10s  ", i + 1, seconds(p->from_s, at),
+		     seconds(p->to_s - p->from_s, length), step_kind_names[p->kind]);
+	if (!words.failed)
+		escape_terminal(b, (const char *)words.data);
+	bytes_puts(b, "\n");
 	b->failed |= words.failed;
 	bytes_free(&words);
+}
+
+static void growth_text(struct bytes *b, const struct step_growth *g, struct bytes *words)
+{
+	char by[CELL], usual[CELL];
+
+	bytes_u8(words, '\0');
+	b->failed |= words->failed;
+	bytes_printf(b, "%10s  ", seconds(g->here_s - g->usual_s, by));
+	if (!words->failed)
+		escape_terminal(b, (const char *)words->data);
+	bytes_printf(b, "; usually %s\n", seconds(g->usual_s, usual));
+}
+
+/* What grew in slow steps, then in those with a checkpoint. */
+static void growths_text(struct bytes *b, const struct steps *x)
+{
+	for (uint32_t i = 0; i < x->ngrew; i++) {
+		struct bytes words = { 0 };
+
+		if (!i || x->grew[i].of != x->grew[i - 1].of)
+			bytes_printf(b, "\n%10s  %s\n", "+ a step",
+				     x->grew[i].of == STEP_SLOW
+					     ? "grew in slow steps: code, waits"
+					     : "grew in steps with a checkpoint: code, waits");
+		step_growth_words(&x->grew[i], &words);
+		growth_text(b, &x->grew[i], &words);
+		bytes_free(&words);
+	}
 }
 
 /* Those that are not plain; with all, every one. */
@@ -128,6 +206,7 @@ void steps_text(struct bytes *b, const struct steps *x, const struct run *r, boo
 	bytes_puts(b, ". ");
 	source_text(b, x);
 	figures_text(b, x);
+	growths_text(b, x);
 	rows_text(b, x, all);
 }
 
@@ -146,6 +225,31 @@ static void differences_json(struct json *j, const struct step *p)
 		json_put_real(j, "usual", p->different[i].usual);
 		json_object_end(j);
 	}
+	json_array_end(j);
+}
+
+static void growth_json(struct json *j, const struct step_growth *g)
+{
+	json_object(j);
+	json_put_text(j, "in", step_kind_names[g->of]);
+	json_put_text(j, "kind",
+		      g->kind == SAMPLE_WAITS    ? "wait"
+		      : g->kind == SAMPLE_PYTHON ? "python"
+						 : "code");
+	json_put_text(j, "wait", g->kind == SAMPLE_WAITS ? wait_words(g->part) : NULL);
+	json_put_text(j, "function", *g->function ? g->function : NULL);
+	json_put_text(j, "module", *g->module ? g->module : NULL);
+	json_put_real(j, "seconds", g->here_s);
+	json_put_real(j, "usual_seconds", g->usual_s);
+	json_object_end(j);
+}
+
+static void growths_json(struct json *j, const struct steps *x)
+{
+	json_key(j, "grew");
+	json_array(j);
+	for (uint32_t i = 0; i < x->ngrew; i++)
+		growth_json(j, &x->grew[i]);
 	json_array_end(j);
 }
 
@@ -184,6 +288,7 @@ void steps_json(struct bytes *b, const struct steps *x, const struct run *r)
 		json_put_int(&j, step_kind_names[k], x->count[k]);
 	json_object_end(&j);
 	figures_json(&j, x);
+	growths_json(&j, x);
 	json_key(&j, "steps");
 	json_array(&j);
 	for (uint32_t i = 0; i < x->n; i++) {
@@ -192,6 +297,11 @@ void steps_json(struct bytes *b, const struct steps *x, const struct run *r)
 		json_put_real(&j, "to_seconds", x->step[i].to_s);
 		json_put_text(&j, "kind", step_kind_names[x->step[i].kind]);
 		differences_json(&j, &x->step[i]);
+		json_key(&j, "grew");
+		if (x->step[i].grew.function)
+			growth_json(&j, &x->step[i].grew);
+		else
+			json_null(&j);
 		json_object_end(&j);
 	}
 	json_array_end(&j);

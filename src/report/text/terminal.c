@@ -380,8 +380,9 @@ static void add_steps(struct lines *l, const struct summary *s)
 
 	if (s->iterations)
 		steps_words(s->iterations, &words);
-	if (words.len && !words.failed)
-		bytes_put(lines_add(l, "steps", NULL), words.data, words.len);
+	bytes_u8(&words, '\0');
+	if (words.len > 1 && !words.failed)
+		escape_terminal(lines_add(l, "steps", NULL), (const char *)words.data);
 	bytes_free(&words);
 }
 

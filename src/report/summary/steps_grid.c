@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/summary/steps_grid.h"
+#include "core/frame/derive.h"
+#include "core/statistics/cycle.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MPI_CALLS "mpi.calls"
+
+const struct step_measure step_measures[STEP_MEASURES] = {
+	[STEP_CPU] = { "job.cpu_cores", "CPU", UNIT_CORES },
+	[STEP_READ] = { "job.read_bytes_per_second", "read", UNIT_BYTES_PER_SECOND },
+	[STEP_WRITTEN] = { "job.written_bytes_per_second", "written", UNIT_BYTES_PER_SECOND },
+	[STEP_RESIDENT] = { "job.resident_bytes", "resident memory", UNIT_BYTES },
+	[STEP_GPU] = { "gpu.utilization_ratio", "GPU use", UNIT_RATIO },
+	[STEP_CALLS] = { MPI_CALLS "_per_second", "calls of MPI", UNIT_PER_SECOND },
+	[STEP_READY] = { "job.run_queue_cores", "waiting for a core", UNIT_CORES },
+	[STEP_OTHERS] = { "node.cpu_used_cores", "CPU of others", UNIT_CORES },
+	[STEP_STORAGE_READ] = { "job.storage_read_bytes_per_second", "read from storage",
+				UNIT_BYTES_PER_SECOND },
+	[STEP_STORAGE_WRITTEN] = { "job.storage_written_bytes_per_second", "written to storage",
+				   UNIT_BYTES_PER_SECOND },
+	[STEP_FAULTS] = { "job.major_faults_per_second", "major page faults", UNIT_PER_SECOND },
+};
+
+/* Intervals of a grid. */
+enum { GRID_MOST = 1 << 17 };
+
+static int no_memory(const struct run *r, struct err *e)
+{
+	return err_set(e, -ENOMEM, "out of memory for the steps of %.300s", r->path);
+}
+
+void step_grid_free(struct step_grid *g)
+{
+	for (int i = 0; i < STEP_MEASURES; i++)
+		free(g->value[i]);
+	free(g->weight);
+	*g = (struct step_grid){ 0 };
+}
+
+static int grid_make(struct step_grid *g, const struct run *r, uint32_t node)
+{
+	const struct run_node *x = &r->nodes[node];
+	double to_s = run_seconds(r, node, x->last_ns);
+
+	g->from_s = run_seconds(r, node, x->first_ns);
+	if (!(to_s > g->from_s) || x->rows < CYCLE_LEAST)
+		return 0;
+	g->width_s = (to_s - g->from_s) / (double)(x->rows - 1);
+	if (x->rows > GRID_MOST)
+		g->width_s = (to_s - g->from_s) / GRID_MOST;
+	g->n = (uint32_t)((to_s - g->from_s) / g->width_s + 0.5);
+	g->weight = calloc((size_t)STEP_MEASURES * g->n, sizeof *g->weight);
+	for (int i = 0; i < STEP_MEASURES; i++) {
+		g->value[i] = calloc(g->n, sizeof *g->value[i]);
+		if (!g->value[i] || !g->weight)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* A value that stood from .. to. */
+static void grid_put(struct step_grid *g, uint32_t measure, double from_s, double to_s, double v)
+{
+	double from = (from_s - g->from_s) / g->width_s, to = (to_s - g->from_s) / g->width_s;
+	double *weight = g->weight + (size_t)measure * g->n;
+
+	from = fmax(0, from);
+	to = fmin(to, g->n);
+	for (uint32_t i = (uint32_t)from; from < to && i < g->n; i++) {
+		double part = fmin(i + 1, to) - from;
+
+		g->value[measure][i] += v * part;
+		weight[i] += part;
+		from = i + 1;
+	}
+}
+
+static void grid_end(struct step_grid *g)
+{
+	const double least = 0.25;
+
+	for (uint32_t k = 0; k < STEP_MEASURES; k++)
+		for (uint32_t i = 0; i < g->n; i++) {
+			double w = g->weight[(size_t)k * g->n + i];
+
+			g->value[k][i] = w >= least ? g->value[k][i] / w : (double)NAN;
+		}
+	for (uint32_t i = 0; i < g->n; i++) /* of the node less the job's */
+		g->value[STEP_OTHERS][i] =
+			fmax(0, g->value[STEP_OTHERS][i] - g->value[STEP_CPU][i]);
+}
+
+struct reader {
+	struct derive derive;
+	struct step_grid *grid;
+	uint32_t *measure; /* [ncells] + 1; 0: none */
+	double last_s[STEP_MEASURES];
+	uint32_t node;
+};
+
+static void find_cells(struct reader *x)
+{
+	const struct plan *p = &x->derive.plan;
+
+	for (uint32_t c = 1; c < p->ncells; c++) {
+		const struct holder *h = &p->holder[p->cell[c].holder];
+
+		for (uint32_t k = 0; k < STEP_MEASURES && !h->instance && h->node == x->node; k++)
+			if (!strcmp(derive_quantity(&x->derive, c)->name, step_measures[k].metric))
+				x->measure[c] = k + 1;
+	}
+}
+
+static void take_instant(struct reader *x, const struct instant *in)
+{
+	for (uint32_t i = 0; i < in->n; i++) {
+		const struct reading v = instant_reading(in, i);
+		uint32_t k = x->measure[v.cell];
+		bool interval = derive_quantity(&x->derive, v.cell)->interval;
+
+		if (!k--)
+			continue;
+		if (interval)
+			grid_put(x->grid, k, in->seconds - v.seconds, in->seconds, v.value);
+		else if (isfinite(x->last_s[k]))
+			grid_put(x->grid, k, x->last_s[k], in->seconds, v.value);
+		x->last_s[k] = in->seconds;
+	}
+}
+
+static int read_chunks(struct reader *x, struct run *r, struct err *e)
+{
+	struct chunk c;
+	struct instant in;
+	int rc = r->rewind_nodes ? r->rewind_nodes(r, x->node, x->node + 1) : r->rewind(r);
+
+	if (rc)
+		return err_set(e, rc, "cannot read %.300s again from its start", r->path);
+	while ((rc = r->next_chunk(r, x->derive.plan.wanted, &c, e)) > 0) {
+		if (c.node != x->node)
+			continue;
+		rc = derive_chunk(&x->derive, &c, e);
+		if (rc)
+			return rc;
+		while (derive_row(&x->derive, &in))
+			take_instant(x, &in);
+	}
+	return rc;
+}
+
+/* ---- calls of MPI ---- */
+
+/* Series of calls that one rank of the node made: all ranks do alike. Returns how many there are.
+ */
+static uint32_t find_calls(const struct run *r, uint32_t node, uint8_t *wanted)
+{
+	uint32_t metric = run_find_metric(r, MPI_CALLS), rank = 0, n = 0;
+
+	for (uint32_t i = 1; metric && i < r->nseries; i++) {
+		const struct run_series *s = &r->series[i];
+
+		if (s->metric != metric || s->node != node || !s->instance)
+			continue;
+		rank = rank ? rank : r->instances[s->instance].parent;
+		wanted[i] = r->instances[s->instance].parent == rank;
+		n += wanted[i];
+	}
+	return n;
+}
+
+/* A call that was not there yet had been made no time. */
+static void put_calls(struct step_grid *g, const struct run *r, const struct chunk *c,
+		      int64_t *last, double *last_s)
+{
+	for (uint32_t i = 0; i < c->nrows; i++) {
+		double at_s = run_seconds(r, c->node, c->mono_ns[i]), made = 0;
+		bool any = false;
+
+		for (uint32_t k = 0; k < c->ncolumns; k++) {
+			const struct chunk_column *x = &c->column[k];
+
+			if (!x->present[i])
+				continue;
+			made += fmax(0, (double)x->value[i] - (double)last[x->series]);
+			last[x->series] = x->value[i];
+			any = true;
+		}
+		if (any && at_s > *last_s)
+			grid_put(g, STEP_CALLS, *last_s, at_s, made / (at_s - *last_s));
+		*last_s = at_s;
+	}
+}
+
+static int read_calls(struct step_grid *g, struct run *r, uint32_t node, struct err *e)
+{
+	uint8_t *wanted = calloc(r->nseries + 1u, 1);
+	int64_t *last = calloc(r->nseries + 1u, sizeof *last);
+	double last_s = g->from_s;
+	struct chunk c;
+	int rc = wanted && last ? 0 : no_memory(r, e);
+
+	if (!rc && find_calls(r, node, wanted)) {
+		rc = r->rewind_nodes ? r->rewind_nodes(r, node, node + 1) : r->rewind(r);
+		if (rc)
+			err_set(e, rc, "cannot read %.300s again from its start", r->path);
+		while (!rc && (rc = r->next_chunk(r, wanted, &c, e)) > 0) {
+			if (c.node == node)
+				put_calls(g, r, &c, last, &last_s);
+			rc = 0;
+		}
+	}
+	free(wanted);
+	free(last);
+	return rc;
+}
+
+static int read_grid(struct step_grid *g, struct run *r, uint32_t node, struct err *e)
+{
+	struct reader x = { .grid = g, .node = node };
+	struct selection sel = { .from_node = node, .to_node = node + 1, .may_match_none = true };
+	struct bytes globs = { 0 };
+	int rc;
+
+	for (int i = 0; i < STEP_MEASURES; i++) {
+		if (i != STEP_CALLS) /* of many instances, of which one rank's are read */
+			bytes_printf(&globs, "%s%s", i ? "," : "", step_measures[i].metric);
+		x.last_s[i] = NAN;
+	}
+	bytes_u8(&globs, '\0');
+	sel.metrics = (const char *)globs.data;
+	rc = globs.failed ? no_memory(r, e) : derive_open(&x.derive, r, &sel, e);
+	if (!rc) {
+		x.measure = calloc(x.derive.plan.ncells + 1u, sizeof *x.measure);
+		rc = x.measure ? 0 : no_memory(r, e);
+	}
+	if (!rc) {
+		find_cells(&x);
+		rc = read_chunks(&x, r, e);
+		if (!rc)
+			rc = read_calls(g, r, node, e);
+		grid_end(g);
+	}
+	derive_close(&x.derive);
+	free(x.measure);
+	bytes_free(&globs);
+	return rc;
+}
+
+int step_grid_make(struct step_grid *g, struct run *r, uint32_t node, struct err *e)
+{
+	int rc = grid_make(g, r, node) ? no_memory(r, e) : 0;
+
+	return !rc && g->n ? read_grid(g, r, node, e) : rc;
+}
+
+double step_grid_mean(const struct step_grid *g, uint32_t measure, double from_s, double to_s)
+{
+	double from = fmax(0, (from_s - g->from_s) / g->width_s);
+	double to = fmin(g->n, (to_s - g->from_s) / g->width_s), sum = 0, weight = 0;
+
+	for (uint32_t i = (uint32_t)from; from < to && i < g->n; i++) {
+		double part = fmin(i + 1, to) - from, v = g->value[measure][i];
+
+		if (isfinite(v)) {
+			sum += v * part;
+			weight += part;
+		}
+		from = i + 1;
+	}
+	return weight > 0 ? sum / weight : NAN;
+}
