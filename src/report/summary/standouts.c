@@ -114,6 +114,40 @@ static void find_busiest(struct summary *s, const struct run *r, const struct se
 	y->busiest_companions = companions ? companions - 1 : 0;
 }
 
+/* ---- workers alike, of which one has far more to do: it works alone in the end ---- */
+
+static bool is_alike(const struct run *r, uint32_t a, uint32_t b)
+{
+	const struct run_instance *x = &r->instances[a], *y = &r->instances[b];
+
+	return x->node == y->node && x->parent == y->parent && y->domain &&
+	       strcmp(y->domain, "process") == 0 && x->name && y->name &&
+	       strcmp(x->name, y->name) == 0;
+}
+
+/* Those that came before it was alone. */
+static void find_workers(struct summary *s, const struct run *r, const struct series_index *x)
+{
+	struct story *y = &s->story;
+	uint32_t it = y->serial_instance;
+
+	if (!it || !r->instances[it].parent)
+		return;
+	y->workers = 1;
+	y->worker_most_s = wanted_of(r, x, it);
+	y->worker_others_s = 0;
+	for (uint32_t i = 1; i < r->ninstances; i++) {
+		const struct run_instance *in = &r->instances[i];
+
+		if (i == it || !is_alike(r, it, i) ||
+		    !(run_seconds(r, in->node, in->birth_ns) < y->serial_from_s))
+			continue;
+		y->workers++;
+		y->worker_others_s += wanted_of(r, x, i);
+	}
+	name_it(y->worker, r, it);
+}
+
 /* ---- those that failed, though the job ended with 0, as in a pipe ---- */
 
 /* Less of the job's CPU time, and it may have been a mere question, as a test or a trial is. */
@@ -396,6 +430,7 @@ static int find_doers(struct summary *s, const struct run *r, const struct serie
 int summary_standouts_make(struct summary *s, const struct run *r, const struct series_index *x)
 {
 	find_busiest(s, r, x);
+	find_workers(s, r, x);
 	find_hidden_failures(s, r, x);
 	find_heap(s, r, x);
 	return find_doers(s, r, x);
