@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stuck KIND: processes or threads that wait for each other: pipes, sockets, tcp, files, mutexes,
  * child, fork; or do not quite: free (a third process could end it), spins (for eight seconds),
- * idle. */
+ * recurses (for about four, until its stack is full), idle. */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -168,6 +168,16 @@ static int spins(void)
 	return pthread_join(thread, NULL);
 }
 
+static __attribute__((noinline)) unsigned long descend(unsigned long depth)
+{
+	volatile unsigned char frame[512] = { 0 };
+	unsigned long sum = depth;
+
+	for (unsigned i = 0; i < 200000; i++)
+		sum = sum * 31 + frame[i % sizeof frame];
+	return sum + (depth ? descend(depth - 1) : 0) + frame[sum % sizeof frame];
+}
+
 static void *lock_and_wait(void *unused)
 {
 	pthread_mutex_lock(&first);
@@ -227,6 +237,8 @@ int main(int argc, char **argv)
 		return mutexes();
 	if (!strcmp(kind, "spins"))
 		return spins();
+	if (!strcmp(kind, "recurses"))
+		return (int)descend(-1UL);
 	if (!strcmp(kind, "child"))
 		return waits_for_parent();
 	if (!strcmp(kind, "fork"))
