@@ -197,6 +197,24 @@ static uint32_t outermost(const struct wait_thread *t)
 	return to ? to : t->nframes;
 }
 
+/* Of Python's own library. */
+static bool is_of_python(const struct wait_frame *f)
+{
+	const char *lib = is_python(f) && f->file ? strstr(f->file, "/lib/python") : NULL;
+
+	return lib && !strstr(lib, "-packages/");
+}
+
+/* Between the program and what it called of Python's library, and the system call. */
+static bool is_within_python(const struct wait_thread *t, uint32_t i, uint32_t to)
+{
+	uint32_t next = i + 1;
+
+	while (next < to && !is_python(&t->frame[next]))
+		next++;
+	return next < to && is_of_python(&t->frame[i]) && is_of_python(&t->frame[next]);
+}
+
 static void put_stack(struct bytes *out, const struct wait_thread *t, uint32_t most, bool lines)
 {
 	uint32_t to = outermost(t), from = call_of_mpi(t, to);
@@ -209,7 +227,8 @@ static void put_stack(struct bytes *out, const struct wait_thread *t, uint32_t m
 		from++;
 	for (uint32_t i = from, shown = 0; i < to; i++) {
 		if ((i > from && is_nameless_too(&t->frame[i], &t->frame[i - 1])) ||
-		    (python && is_interpreter(&t->frame[i])))
+		    (python && is_interpreter(&t->frame[i])) ||
+		    (most && is_within_python(t, i, to)))
 			continue;
 		if (most && shown++ == most) {
 			bytes_puts(out, " < ...");
