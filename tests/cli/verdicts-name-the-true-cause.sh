@@ -55,6 +55,8 @@ job recurses "$PROGRAMS/stuck" recurses
 wait
 job uneven sh -c '"$0" work:1:2 & "$0" work:1:8; wait' "$PROGRAMS/behave"
 wait
+job halves "$PROGRAMS/stuck" uneven
+wait
 job threads "$PROGRAMS/behave" +work:64:6 +work:64:6 work:64:6 # it leaves the others nothing
 wait
 
@@ -101,6 +103,7 @@ says spins code-spinning single-core serial-phase takes-turns-beside-others
 says late slept-late idle idle-throughout waited cores-unused
 says recurses stack-overflow killed failed-by-signal
 says uneven unequal-workers serial-phase single-core
+says halves unequal-workers serial-phase single-core
 # Where reads and writes are counted, they say what is handed over.
 case " $(rules pong)" in
 *" tiny-pieces "*) says pong tiny-pieces context-switches single-core small-io ;;

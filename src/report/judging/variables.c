@@ -440,7 +440,8 @@ const struct variable variables[] = {
 	  FIGURE(story.late_sleeps) },
 	{ "late_seconds", UNIT_SECONDS, "For how long they did, in all.", FIGURE(story.late_s) },
 	{ "workers", UNIT_COUNT,
-	  "Processes of one name and parent, of which one was at work in the longest stretch for one core.",
+	  "Processes of one name and parent, of which one was at work in the longest stretch for one core; "
+	  "where it has none beside it, its threads that were sampled.",
 	  FIGURE(story.workers) },
 	{ "worker_most_seconds", UNIT_SECONDS,
 	  "How long that one was at work or waited for a core.", FIGURE(story.worker_most_s) },

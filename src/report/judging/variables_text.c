@@ -46,6 +46,7 @@ TEXT_OF(limit_files_process, story.limit[LIMIT_FILES].process)
 TEXT_OF(limit_file_size_process, story.limit[LIMIT_FILE_SIZE].process)
 TEXT_OF(busiest_process, story.busiest_process)
 TEXT_OF(worker, story.worker)
+TEXT_OF(worker_is, story.worker_is)
 TEXT_OF(hidden_process, story.hidden_process)
 TEXT_OF(hidden_end, story.hidden_end)
 TEXT_OF(starved_process, story.starved_process)
@@ -361,7 +362,8 @@ const struct text_variable text_variables[] = {
 	{ "busiest_process", "The process that was at work most, or waited for a core.",
 	  busiest_process },
 	{ "recursive_function", "The function that called itself most often.", recursive_function },
-	{ "worker", "The process of several alike that had most to do.", worker },
+	{ "worker", "The process, or thread, of several alike that had most to do.", worker },
+	{ "worker_is", "What it is one of: \"processes alike\", or \"threads\".", worker_is },
 	{ "hidden_process", "The process that failed while the job did not.", hidden_process },
 	{ "hidden_end", "How it ended: \"was killed by SIGSEGV\".", hidden_end },
 	{ "starved_process", "The process of low priority that waited longest for a core.",

@@ -2,6 +2,7 @@
 /* standouts.c - processes that stand out: the one at work most, one with a limit of its heap, and
  * the commands that did most of what the kernel counts. */
 #include "base/text/decimal.h"
+#include "report/summary/code.h"
 #include "report/summary/ending.h"
 #include "report/summary/parts.h"
 
@@ -120,9 +121,36 @@ static bool is_alike(const struct run *r, uint32_t a, uint32_t b)
 {
 	const struct run_instance *x = &r->instances[a], *y = &r->instances[b];
 
-	return x->node == y->node && x->parent == y->parent && y->domain &&
+	return x->parent && x->node == y->node && x->parent == y->parent && y->domain &&
 	       strcmp(y->domain, "process") == 0 && x->name && y->name &&
 	       strcmp(x->name, y->name) == 0;
+}
+
+/* Those of the process that were sampled, where it has no others like it; the first has most. */
+static void find_worker_threads(struct summary *s, uint32_t it)
+{
+	static const double busy_least = 0.01; /* of what was sampled */
+	const struct stacks *st = s->code ? s->code->stacks : NULL;
+	struct story *y = &s->story;
+	double most = 0, others = 0;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; st && i < st->rows[STACKS_BY_THREAD].n; i++) {
+		const struct stacks_row *t = &st->rows[STACKS_BY_THREAD].row[i];
+
+		if (t->instance != it || !(t->self >= busy_least * st->total))
+			continue;
+		others += fmin(most, t->self);
+		most = fmax(most, t->self);
+		n++;
+	}
+	if (n < 2)
+		return;
+	y->workers = n;
+	y->worker_most_s = most;
+	y->worker_others_s = others;
+	y->worker_is = "threads";
+	snprintf(y->worker, sizeof y->worker, "one of %.100s", s->story.serial_process);
 }
 
 /* Those that came before it was alone. */
@@ -131,7 +159,7 @@ static void find_workers(struct summary *s, const struct run *r, const struct se
 	struct story *y = &s->story;
 	uint32_t it = y->serial_instance;
 
-	if (!it || !r->instances[it].parent)
+	if (!it)
 		return;
 	y->workers = 1;
 	y->worker_most_s = wanted_of(r, x, it);
@@ -146,6 +174,9 @@ static void find_workers(struct summary *s, const struct run *r, const struct se
 		y->worker_others_s += wanted_of(r, x, i);
 	}
 	name_it(y->worker, r, it);
+	y->worker_is = "processes alike";
+	if (y->workers < 2)
+		find_worker_threads(s, it);
 }
 
 /* ---- those that failed, though the job ended with 0, as in a pipe ---- */

@@ -139,10 +139,12 @@ struct story {
 	double silent_by_sleep; /* 1: all that waited at the end were commands sleep, else 0 */
 	double hidden_failures, hidden_work_ratio, hidden_s;
 	char hidden_process[STORY_TEXT], hidden_end[64];
-	/* Processes that one process started under one name, with that of the longest serial stretch,
-	 * which had most to do: how many, seconds that it worked or waited for a core, and the
-	 * others in all. */
+	/* Processes that one process started under one name, with that of the longest serial
+	 * stretch, which had most to do: how many, seconds that it worked or waited for a core, and
+	 * the others in all. Where it has none beside it, the threads of that process, as sampled.
+	 */
 	double workers, worker_most_s, worker_others_s;
+	const char *worker_is; /* "threads"; NULL: there are none */
 	char worker[STORY_TEXT];
 	/* The command sleep went on when what had run beside it had ended: how often, how long. */
 	double late_sleeps, late_s;
