@@ -70,16 +70,9 @@ void say_wait(struct bytes *out, const struct wait_thread *t)
 
 /* ---- stacks ---- */
 
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static bool is_of_libc(const struct wait_frame *f)
 {
-	const char *name = f->module ? last_part(f->module) : "";
+	const char *name = f->module ? symbol_base(f->module) : "";
 
 	return begins(name, "libc.so") || begins(name, "libpthread") || begins(name, "libc-2") ||
 	       begins(name, "ld-linux") || !strcmp(name, "[vdso]");
@@ -104,7 +97,7 @@ static bool is_python(const struct wait_frame *f)
 /* Of the interpreter itself, between Python's own frames. */
 static bool is_interpreter(const struct wait_frame *f)
 {
-	const char *name = f->module ? last_part(f->module) : "";
+	const char *name = f->module ? symbol_base(f->module) : "";
 
 	return begins(name, "python") || begins(name, "libpython");
 }
@@ -152,9 +145,10 @@ static void put_frame(struct bytes *out, const struct wait_frame *f, bool lines)
 	if (f->function)
 		bytes_puts(out, plain(f));
 	else
-		bytes_printf(out, "%s (no symbols)", f->module ? last_part(f->module) : "unknown");
+		bytes_printf(out, "%s (no symbols)",
+			     f->module ? symbol_base(f->module) : "unknown");
 	if (lines && f->file && f->line && !is_of_system(f) && !is_of_library(f))
-		bytes_printf(out, " (%s:%u)", last_part(f->file), f->line);
+		bytes_printf(out, " (%s:%u)", symbol_base(f->file), f->line);
 }
 
 /* Several functions of one file without symbols are said once. */
@@ -197,24 +191,6 @@ static uint32_t outermost(const struct wait_thread *t)
 	return to ? to : t->nframes;
 }
 
-/* Of Python's own library. */
-static bool is_of_python(const struct wait_frame *f)
-{
-	const char *lib = is_python(f) && f->file ? strstr(f->file, "/lib/python") : NULL;
-
-	return lib && !strstr(lib, "-packages/");
-}
-
-/* Between the program and what it called of Python's library, and the system call. */
-static bool is_within_python(const struct wait_thread *t, uint32_t i, uint32_t to)
-{
-	uint32_t next = i + 1;
-
-	while (next < to && !is_python(&t->frame[next]))
-		next++;
-	return next < to && is_of_python(&t->frame[i]) && is_of_python(&t->frame[next]);
-}
-
 static void put_stack(struct bytes *out, const struct wait_thread *t, uint32_t most, bool lines)
 {
 	uint32_t to = outermost(t), from = call_of_mpi(t, to);
@@ -228,7 +204,7 @@ static void put_stack(struct bytes *out, const struct wait_thread *t, uint32_t m
 	for (uint32_t i = from, shown = 0; i < to; i++) {
 		if ((i > from && is_nameless_too(&t->frame[i], &t->frame[i - 1])) ||
 		    (python && is_interpreter(&t->frame[i])) ||
-		    (most && is_within_python(t, i, to)))
+		    (most && wait_is_within_python(t, i, to)))
 			continue;
 		if (most && shown++ == most) {
 			bytes_puts(out, " < ...");
