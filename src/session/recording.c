@@ -71,7 +71,7 @@ static bool stacks_parse(const char *text, struct recording_plan *p)
 {
 	if (text && !strcmp(text, "long")) {
 		p->stacks_hz = 0;
-		p->stacks_after_ns = NS_PER_S;
+		p->stacks_after_ns = NS_PER_S / 2;
 		return true;
 	}
 	p->stacks_after_ns = 0;

@@ -26,7 +26,7 @@ struct recording_options {
 #define STACKS_OPTION(type_, member_) \
 	{ .name = "stacks", .type = ARG_TEXT, .value = "long|auto|HZ|off", .fallback = "long", .bare = "auto", \
 	  .help = "Sample the stacks of the job's threads, to record which functions and lines used the " \
-		  "CPU. long: only processes that have used a second of CPU time, 49 times per " \
+		  "CPU. long: only processes that have used half a second of CPU time, 49 times per " \
 		  "second in all, within --max-overhead. HZ: all threads, this often per second of CPU time; auto, or --stacks alone: 99, less with more than two cores.", \
 	  OPTION_OFFSET(type_, member_) }
 #define WAITS_OPTION(type_, member_) \

@@ -5,6 +5,7 @@
 #include "source/procfile.h"
 #include "source/threadfile.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +15,11 @@ enum {
 	UNSEEN_US = 1000,   /* what a process may use besides its sampled threads, */
 	UNSEEN_PART = 64,   /* or such a part of what it used, until all of its threads are read */
 	TURNS_NS = 1000000, /* CPU time in which turns are counted, at least */
-	/* More turns than that a second of CPU time are restless: starting and stopping an event
-	 * takes about 0.7 us. */
+	/* Who gets a CPU more often than that in a second of CPU time rests between its turns, so
+	 * that it has as many on average: starting and stopping an event takes about 0.7 us. More
+	 * than six times as many would be felt while it is sampled. */
 	TURNS_MOST = 3000,
+	RESTS_MOST = 5,
 };
 
 /* ---- a thread's time ---- */
@@ -40,10 +43,13 @@ static bool read_times(const struct crowd *c, pid_t pid, pid_t tid, struct threa
 static void note_turns(struct crowd_thread *t, const struct thread_times *times)
 {
 	int64_t used_ns = times->run_ns - t->turns_ns, turns = times->turns - t->turns;
+	double times_most;
 
 	if (used_ns < TURNS_NS)
 		return;
-	t->restless = (double)turns * NS_PER_S > (double)used_ns * TURNS_MOST;
+	times_most = (double)turns * NS_PER_S / ((double)used_ns * TURNS_MOST);
+	t->restless = times_most > 1 + RESTS_MOST;
+	t->rests = t->restless || times_most <= 1 ? 0 : (uint32_t)ceil(times_most) - 1;
 	t->turns = times->turns;
 	t->turns_ns = times->run_ns;
 }

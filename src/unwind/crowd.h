@@ -23,18 +23,20 @@ enum {
 };
 
 struct crowd_thread {
-	pid_t pid, tid;          /* tid 0: a free row */
-	uint32_t next;           /* of its process */
-	uint32_t round;          /* in which it was listed last */
-	uint32_t slot;           /* that samples it; 0: none */
-	int64_t cpu_ns;          /* that it has used */
-	int64_t was_ns;          /* that it had used one look before */
-	int64_t told_ns;         /* of its user time, for which samples were put */
-	int64_t since_ns;        /* from when on samples are owed */
-	double user_part;        /* of its CPU time; < 0: not known yet */
-	bool refused;            /* it must not be sampled */
-	bool restless;           /* it gets a CPU so often that an event of it would slow it */
-	bool counted;            /* as such */
+	pid_t pid, tid;   /* tid 0: a free row */
+	uint32_t next;    /* of its process */
+	uint32_t round;   /* in which it was listed last */
+	uint32_t slot;    /* that samples it; 0: none */
+	int64_t cpu_ns;   /* that it has used */
+	int64_t was_ns;   /* that it had used one look before */
+	int64_t told_ns;  /* of its user time, for which samples were put */
+	int64_t since_ns; /* from when on samples are owed */
+	double user_part; /* of its CPU time; < 0: not known yet */
+	bool refused;     /* it must not be sampled */
+	bool restless;    /* it gets a CPU so often that an event of it would slow it */
+	bool counted;     /* as such */
+	uint32_t rests;   /* less often: so many turns long it is not sampled after one */
+	int64_t rests_until_ns;
 	int64_t turns, turns_ns; /* how often it got one, when it had used so much CPU time */
 	uint32_t nstacks;        /* of its last samples; 0: it had none */
 	uint32_t stack[CROWD_STACKS];

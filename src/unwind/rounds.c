@@ -294,7 +294,8 @@ static void end_turns(struct rounds *r)
 			continue;
 		}
 		settle(r, s);
-		if (t->restless)
+		t->rests_until_ns = r->crowd->now_ns + t->rests * TURN_MS * NS_PER_MS;
+		if (t->restless || t->rests)
 			slot_close(r, i);
 		else
 			retune(r, i, s->last_ns);
@@ -315,7 +316,7 @@ static bool may_sample(struct rounds *r, struct crowd_thread *t)
 	if (t->restless && !t->counted)
 		atomic_fetch_add(&r->page->rounds.restless, 1);
 	t->counted |= t->restless;
-	return !t->refused && !t->restless;
+	return !t->refused && !t->restless && r->crowd->now_ns >= t->rests_until_ns;
 }
 
 static void find_waiting(struct rounds *r)

@@ -70,16 +70,9 @@ void say_wait(struct bytes *out, const struct wait_thread *t)
 
 /* ---- stacks ---- */
 
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static bool is_of_libc(const struct wait_frame *f)
 {
-	const char *name = f->module ? last_part(f->module) : "";
+	const char *name = f->module ? symbol_base(f->module) : "";
 
 	return begins(name, "libc.so") || begins(name, "libpthread") || begins(name, "libc-2") ||
 	       begins(name, "ld-linux") || !strcmp(name, "[vdso]");
@@ -104,7 +97,7 @@ static bool is_python(const struct wait_frame *f)
 /* Of the interpreter itself, between Python's own frames. */
 static bool is_interpreter(const struct wait_frame *f)
 {
-	const char *name = f->module ? last_part(f->module) : "";
+	const char *name = f->module ? symbol_base(f->module) : "";
 
 	return begins(name, "python") || begins(name, "libpython");
 }
@@ -152,9 +145,10 @@ static void put_frame(struct bytes *out, const struct wait_frame *f, bool lines)
 	if (f->function)
 		bytes_puts(out, plain(f));
 	else
-		bytes_printf(out, "%s (no symbols)", f->module ? last_part(f->module) : "unknown");
+		bytes_printf(out, "%s (no symbols)",
+			     f->module ? symbol_base(f->module) : "unknown");
 	if (lines && f->file && f->line && !is_of_system(f) && !is_of_library(f))
-		bytes_printf(out, " (%s:%u)", last_part(f->file), f->line);
+		bytes_printf(out, " (%s:%u)", symbol_base(f->file), f->line);
 }
 
 /* Several functions of one file without symbols are said once. */
@@ -209,7 +203,8 @@ static void put_stack(struct bytes *out, const struct wait_thread *t, uint32_t m
 		from++;
 	for (uint32_t i = from, shown = 0; i < to; i++) {
 		if ((i > from && is_nameless_too(&t->frame[i], &t->frame[i - 1])) ||
-		    (python && is_interpreter(&t->frame[i])))
+		    (python && is_interpreter(&t->frame[i])) ||
+		    (most && wait_is_within_python(t, i, to)))
 			continue;
 		if (most && shown++ == most) {
 			bytes_puts(out, " < ...");

@@ -47,8 +47,15 @@ for t in threads:
     t.start()
 for t in threads:
     t.join()')"
+job late sh -c 'for i in 1 2 3; do timeout 0.5 tail -f /dev/null & sleep 2; done'
 wait
 job spins "$PROGRAMS/stuck" spins
+wait
+job recurses "$PROGRAMS/stuck" recurses
+wait
+job uneven sh -c '"$0" work:1:2 & "$0" work:1:8; wait' "$PROGRAMS/behave"
+wait
+job halves "$PROGRAMS/stuck" uneven
 wait
 job threads "$PROGRAMS/behave" +work:64:6 +work:64:6 work:64:6 # it leaves the others nothing
 wait
@@ -93,7 +100,15 @@ tmpfs | ramfs) says names kernel-time names-storm page-faults ;;
 *) says names names-storm kernel-time page-faults ;;
 esac
 says spins code-spinning single-core serial-phase takes-turns-beside-others
-says pong context-switches single-core small-io
+says late slept-late idle idle-throughout waited cores-unused
+says recurses stack-overflow killed failed-by-signal
+says uneven unequal-workers serial-phase single-core
+says halves unequal-workers serial-phase single-core
+# Where reads and writes are counted, they say what is handed over.
+case " $(rules pong)" in
+*" tiny-pieces "*) says pong tiny-pieces context-switches single-core small-io ;;
+*) says pong context-switches single-core small-io ;;
+esac
 # Where others hold the cores, threads that wait for the lock wait for a core as well.
 of=" $(rules turns)"
 case $of in *" takes-turns "*) of= ;; esac

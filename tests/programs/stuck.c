@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stuck KIND: processes or threads that wait for each other: pipes, sockets, tcp, files, mutexes,
  * child, fork; or do not quite: free (a third process could end it), spins (for eight seconds),
- * idle. */
+ * recurses (for about four, until its stack is full),
+ * uneven (a thread for two seconds, one for eight), idle. */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -12,6 +13,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER, second = PTHREAD_MUTEX_INITIALIZER;
@@ -168,6 +170,37 @@ static int spins(void)
 	return pthread_join(thread, NULL);
 }
 
+static __attribute__((noinline)) unsigned long descend(unsigned long depth)
+{
+	volatile unsigned char frame[512] = { 0 };
+	unsigned long sum = depth;
+
+	for (unsigned i = 0; i < 200000; i++)
+		sum = sum * 31 + frame[i % sizeof frame];
+	return sum + (depth ? descend(depth - 1) : 0) + frame[sum % sizeof frame];
+}
+
+static void *computes(void *seconds)
+{
+	time_t end = time(NULL) + *(const int *)seconds;
+
+	while (time(NULL) < end)
+		for (volatile int i = 0; i < 1000000; i++)
+			;
+	return NULL;
+}
+
+static int uneven(void)
+{
+	int seconds[2] = { 2, 8 };
+	pthread_t thread[2];
+
+	for (int i = 0; i < 2; i++)
+		if (pthread_create(&thread[i], NULL, computes, &seconds[i]))
+			return 1;
+	return pthread_join(thread[0], NULL) + pthread_join(thread[1], NULL);
+}
+
 static void *lock_and_wait(void *unused)
 {
 	pthread_mutex_lock(&first);
@@ -227,6 +260,10 @@ int main(int argc, char **argv)
 		return mutexes();
 	if (!strcmp(kind, "spins"))
 		return spins();
+	if (!strcmp(kind, "uneven"))
+		return uneven();
+	if (!strcmp(kind, "recurses"))
+		return (int)descend(-1UL);
 	if (!strcmp(kind, "child"))
 		return waits_for_parent();
 	if (!strcmp(kind, "fork"))

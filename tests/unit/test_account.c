@@ -304,6 +304,45 @@ static void test_threads_that_crowd_take_nothing_of_the_whole(void **state)
 	done(&s, x);
 }
 
+/* Looks see none that is blocked, the kernel measured that work of the node stalled half of the
+ * time; the job did three quarters of what its disks did. */
+static void test_storage_is_no_less_than_the_jobs_part_of_the_pressure(void **state)
+{
+	static const struct {
+		const char *name;
+		int each;
+	} counters[] = {
+		{ "job.cpu_seconds", 500 },         { "job.run_queue_seconds", 0 },
+		{ "node.cpu_user_seconds", 500 },   { "node.pressure_io_some_seconds", 500 },
+		{ "job.storage_read_bytes", 2000 }, { "job.storage_written_bytes", 1000 },
+		{ "disk.read_bytes", 4000 },        { "disk.written_bytes", 0 },
+	};
+	struct synthetic *x = synthetic_new(1);
+	uint32_t blocked = metric(x, "job.threads_blocked_count", NULL, KIND_GAUGE, UNIT_COUNT);
+	uint32_t looks;
+	struct summary s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++) {
+		uint32_t id = metric(x, counters[i].name, NULL, KIND_COUNTER, UNIT_SECONDS), at;
+
+		x->metric[id].row.div = 1000;
+		at = series(x, 1, id, 0);
+		for (int row = 0; row < ROWS; row++)
+			put(x, at, row, (int64_t)row * counters[i].each);
+	}
+	looks = series(x, 1, blocked, 0);
+	for (int row = 0; row < ROWS; row++)
+		put(x, looks, row, 0);
+	meta_int(x, 1, "node.cores_allowed", 4);
+	s = made(x);
+	assert_whole(&s.account, 80);
+	assert_near(summary_grown(&s, "node.pressure_io_some_seconds"), 10);
+	assert_near(s.account.part_s[ACCOUNT_STORAGE], 7.5);
+	assert_near(summary_storage_s(&s), 7.5);
+	done(&s, x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -315,6 +354,7 @@ int main(void)
 		cmocka_unit_test(test_words_are_shortened_before_parts_are_left_out),
 		cmocka_unit_test(test_of_a_run_of_several_nodes),
 		cmocka_unit_test(test_threads_that_nobody_looks_at_for_long_are_unknown),
+		cmocka_unit_test(test_storage_is_no_less_than_the_jobs_part_of_the_pressure),
 		cmocka_unit_test(test_threads_that_crowd_take_nothing_of_the_whole),
 	};
 

@@ -29,14 +29,14 @@ static void test_worst_comes_first_in_the_order_of_the_rules(void **state)
 	struct rules *rules =
 		parsed(SITE("g", "1", "good") SITE("n", "1", "note") SITE("c", "1", "cannot-tell")
 			       SITE("w", "1", "warn") SITE("b", "1", "bad") SITE("v", "1", "warn"));
-	static const char *const order[] = { "b", "w", "v", "c", "n", "g" };
+	static const char *const order[] = { "b", "w", "v", "c", "n" }; /* which leave no praise */
 	struct fixture f;
 
 	(void)state;
 	fixture_init(&f, "");
 	rules_apply(rules, &f.s);
-	assert_int_equal(f.s.nverdicts, 6);
-	for (size_t i = 0; i < 6; i++)
+	assert_int_equal(f.s.nverdicts, 5);
+	for (size_t i = 0; i < 5; i++)
 		assert_string_equal(f.s.verdicts[i].rule, order[i]);
 	rules_free(rules);
 }
@@ -120,11 +120,14 @@ static void test_what_cost_little_does_not_stand_for_what_cost_much(void **state
 	}
 }
 
-/* What costs less than a twentieth is a note, and of what has no cost nothing is known. */
-static void test_praise_is_silent_beside_what_cost_time(void **state)
+/* What costs less than a twentieth is a note, and what has no cost and the same theme leaves
+ * praise. */
+static void test_praise_is_silent_beside_complaints(void **state)
 {
 	struct rules *rules =
-		parsed(SITE("g", "1", "good") COSTS("w", "cpu_seconds", "") SITE("u", "1", "warn"));
+		parsed(SITE("g", "1", "good") COSTS("w", "cpu_seconds", "") SITE("u", "1", "warn")
+			       SITE("b", "exit_code == 1",
+				    "bad") "theme: another\n" SITE("o", "exit_code == 2", "warn"));
 	struct fixture f;
 
 	(void)state;
@@ -137,6 +140,12 @@ static void test_praise_is_silent_beside_what_cost_time(void **state)
 	rules_apply(rules, &f.s);
 	assert_int_equal(f.s.nverdicts, 3);
 	assert_string_equal(f.s.verdicts[2].rule, "g");
+	fixture_init(&f, "wall_seconds=100 cpu_seconds=4.9 exit_code=1");
+	rules_apply(rules, &f.s);
+	assert_null(fixture_verdict(&f, "g"));
+	fixture_init(&f, "wall_seconds=100 cpu_seconds=4.9 exit_code=2");
+	rules_apply(rules, &f.s);
+	assert_null(fixture_verdict(&f, "g"));
 	rules_free(rules);
 }
 
@@ -553,7 +562,7 @@ int main(void)
 		cmocka_unit_test(test_the_dearest_comes_first_of_one_severity),
 		cmocka_unit_test(test_a_weight_orders_what_has_no_cost),
 		cmocka_unit_test(test_what_cost_little_does_not_stand_for_what_cost_much),
-		cmocka_unit_test(test_praise_is_silent_beside_what_cost_time),
+		cmocka_unit_test(test_praise_is_silent_beside_complaints),
 		cmocka_unit_test(test_what_a_rule_excludes_is_silent_while_it_speaks),
 		cmocka_unit_test(test_a_later_rule_of_the_same_name_replaces),
 		cmocka_unit_test(test_the_mildest_go_when_there_is_no_room),

@@ -226,6 +226,81 @@ static void test_rules_that_others_name_are_there(void **state)
 	rules_free(rules);
 }
 
+/* What cannot be true of the same time, or says the same with and without its cause: of each pair,
+ * one must silence the other. Praise is silenced by any complaint (test_rules.c). */
+static const struct {
+	const char *these, *those;
+} contradictions[] = {
+	/* nothing worked, and why */
+	{ "idle idle-head idle-tail idle-hole idle-throughout waited",
+	  "hung stopped polling file-lock slept-late round-trips waits-network waits-storage "
+	  "waits-file-lock waits-sleep failed-after-waiting" },
+	{ "cores-unused",
+	  "idle-throughout waited hung stopped polling file-lock slept-late round-trips "
+	  "slow-files single-core single-core-then-idle serial-phase bottleneck "
+	  "one-after-another takes-turns unequal-workers" },
+	/* one core was in use, and threads that wanted more */
+	{ "single-core", "oversubscribed out-of-step pinned-together bound-together takes-turns "
+			 "serial-phase unequal-workers one-after-another throttled-cgroup" },
+	{ "serial-phase", "unequal-workers takes-turns one-after-another bound-together" },
+	{ "oversubscribed", "out-of-step bound-together takes-turns" },
+	/* others had the cores, and the job's own limit or priority */
+	{ "crowded", "low-priority throttled-cgroup" },
+	{ "low-priority-beside-own", "cores-used oversubscribed" },
+	/* the kernel worked, and what for */
+	{ "kernel-time",
+	  "process-storm repeated-starts thread-storm page-faults tiny-messages "
+	  "tiny-pieces context-switches thrash-faults names-storm data-copied "
+	  "empty-calls empty-reads small-io fsync-storm bulk-sync swap-thrash thrash" },
+	/* how it ended, and why */
+	{ "failed failed-by-signal killed",
+	  "address-space-full heap-full-printed open-files-used-up disk-full-printed "
+	  "stack-overflow" },
+};
+
+static bool silences(const struct rules *rules, const char *one, const char *other)
+{
+	char word[96];
+
+	snprintf(word, sizeof word, " %s ", other);
+	for (size_t i = 0; i < rules->n; i++)
+		if (!strcmp(rules->rule[i].name, one))
+			return rules->rule[i].excludes && strstr(rules->rule[i].excludes, word);
+	fail_msg("no rule is called %s", one);
+	return false;
+}
+
+static unsigned unresolved(const struct rules *rules, const char *one, const char *list)
+{
+	char names[512], *save, *other;
+	unsigned n = 0;
+
+	snprintf(names, sizeof names, "%s", list);
+	for (other = strtok_r(names, " ", &save); other; other = strtok_r(NULL, " ", &save))
+		if (!silences(rules, one, other) && !silences(rules, other, one)) {
+			print_error("%s and %s may stand together\n", one, other);
+			n++;
+		}
+	return n;
+}
+
+static void test_verdicts_that_contradict_each_other_do_not_stand_together(void **state)
+{
+	struct rules *rules = builtin();
+	unsigned n = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof contradictions / sizeof contradictions[0]; i++) {
+		char names[512], *save, *one;
+
+		snprintf(names, sizeof names, "%s", contradictions[i].these);
+		for (one = strtok_r(names, " ", &save); one; one = strtok_r(NULL, " ", &save))
+			n += unresolved(rules, one, contradictions[i].those);
+	}
+	assert_int_equal(n, 0);
+	rules_free(rules);
+}
+
 static void test_proof_has_metric_range_and_threshold(void **state)
 {
 	struct rules *rules = builtin();
@@ -322,6 +397,7 @@ int main(void)
 		cmocka_unit_test(test_every_metric_that_is_asked_for_is_measured),
 		cmocka_unit_test(test_the_page_of_verdicts_is_up_to_date),
 		cmocka_unit_test(test_rules_that_others_name_are_there),
+		cmocka_unit_test(test_verdicts_that_contradict_each_other_do_not_stand_together),
 		cmocka_unit_test(test_proof_has_metric_range_and_threshold),
 		cmocka_unit_test(test_the_first_of_two_causes),
 		cmocka_unit_test(test_a_request_keeps_to_what_was_asked_for),

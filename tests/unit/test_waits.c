@@ -432,6 +432,45 @@ static void test_a_stack_without_symbols_is_short(void **state)
 	waits_free(&w);
 }
 
+/* What was called of Python's library, not how that works; all of it where there is room. */
+static void test_a_short_stack_has_the_scripts_own_lines(void **state)
+{
+#define LIB "/usr/lib/python3.11/"
+	static const struct {
+		const char *function, *file;
+	} frames[] = {
+		{ "Popen._try_wait", LIB "subprocess.py" },
+		{ "Popen.wait", LIB "subprocess.py" },
+		{ "fetch", LIB "site-packages/own/get.py" },
+		{ "main", "/x/job.py" },
+	};
+	static const char *const wanted[] = {
+		"Popen._try_wait (subprocess.py:1) < Popen.wait (subprocess.py:2) < fetch "
+		"(get.py:3) < main (job.py:4)",
+		"Popen.wait (subprocess.py:2) < fetch (get.py:3) < main (job.py:4)",
+	};
+	struct waits w = { 0 };
+	struct wait_thread *t = add(&w, 1, 1);
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof frames / sizeof frames[0]; i++) {
+		const struct wait_frame f = { (char *)(uintptr_t)frames[i].function,
+					      (char *)(uintptr_t)frames[i].file,
+					      (char *)(uintptr_t)WAIT_PYTHON, i + 1 };
+
+		assert_true(wait_add_frame(t, &f));
+	}
+	for (uint32_t most = 0; most <= 4; most += 4) {
+		struct bytes b = { 0 };
+
+		say_stack(&b, t, most);
+		bytes_u8(&b, 0);
+		assert_string_equal((char *)b.data, wanted[most > 0]);
+		bytes_free(&b);
+	}
+	waits_free(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -449,6 +488,7 @@ int main(void)
 		cmocka_unit_test(test_who_only_sleeps_is_said_last),
 		cmocka_unit_test(test_a_line_break_in_a_name_begins_no_line),
 		cmocka_unit_test(test_a_stack_without_symbols_is_short),
+		cmocka_unit_test(test_a_short_stack_has_the_scripts_own_lines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -256,17 +256,27 @@ static void rule_apply(const struct rule *r, const struct sentence *said, bool y
 	verdict_insert(s, &v);
 }
 
-/* Praise does not stand beside a warning of what a good part of the time was lost to. */
+/* A complaint, but one that another resource was asked for in vain: that takes nothing from praise,
+ * which is of the same theme. */
+static bool spoils_praise(const struct summary *s, const struct summary_verdict *v,
+			  const struct summary_verdict *praise)
+{
+	return v->severity == SEVERITY_BAD ||
+	       (v->severity == SEVERITY_WARN &&
+		(v->cost_s >= least_to_warn * own_s(s) || strcmp(v->theme, praise->theme) != 0));
+}
+
+/* Praise does not stand beside a complaint. */
 static void remove_contradicted(struct summary *s)
 {
-	bool lost = false;
+	for (uint32_t i = s->nverdicts; i-- > 0;) {
+		bool spoiled = false;
 
-	for (uint32_t i = 0; i < s->nverdicts; i++)
-		lost |= s->verdicts[i].severity == SEVERITY_WARN &&
-			s->verdicts[i].cost_s >= least_to_warn * own_s(s);
-	for (uint32_t i = s->nverdicts; lost && i-- > 0;)
-		if (s->verdicts[i].severity == SEVERITY_GOOD)
+		for (uint32_t k = 0; k < s->nverdicts; k++)
+			spoiled |= spoils_praise(s, &s->verdicts[k], &s->verdicts[i]);
+		if (spoiled && s->verdicts[i].severity == SEVERITY_GOOD)
 			verdict_remove(s, s->verdicts[i].rule);
+	}
 }
 
 void rules_apply(const struct rules *rules, struct summary *s)

@@ -9,34 +9,66 @@
 
 #include <string.h>
 
-static const char *oom_process(const struct summary *s)
-{
-	return s->story.oom_process;
-}
-
-static const char *oom_host(const struct summary *s)
-{
-	return s->story.oom_host;
-}
-
-static const char *lost_nodes(const struct summary *s)
-{
-	return s->story.lost_nodes;
-}
+#define TEXT_OF(name_, member_)                                                                    \
+	static const char *name_(const struct summary *s)                                          \
+	{                                                                                          \
+		return s->member_;                                                                 \
+	}
+TEXT_OF(oom_process, story.oom_process)
+TEXT_OF(oom_host, story.oom_host)
+TEXT_OF(lost_nodes, story.lost_nodes)
+TEXT_OF(scheduler_state, story.scheduler_state)
+TEXT_OF(tight_host, tight_host)
+TEXT_OF(death_task, story.death_task)
+TEXT_OF(death_end, story.death_end)
+TEXT_OF(attempts_before, attempts_before)
+TEXT_OF(launcher, story.launcher)
+TEXT_OF(straggler_host, story.straggler_host)
+TEXT_OF(straggler_cause, story.straggler_cause)
+TEXT_OF(busiest_host, story.busiest_host)
+TEXT_OF(hang_evidence, story.hang_evidence)
+TEXT_OF(hang_advice, story.hang_advice)
+TEXT_OF(ranks_stay, story.stay_in)
+TEXT_OF(silent_in, story.silent_in)
+TEXT_OF(slept_in, story.wait[STALL_TIMER].in)
+TEXT_OF(stopped_in, story.wait[STALL_STOPPED].in)
+TEXT_OF(file_lock_in, story.wait[STALL_FILE_LOCK].in)
+TEXT_OF(storage_wait_in, story.wait[STALL_STORAGE].in)
+TEXT_OF(network_wait_in, story.wait[STALL_NETWORK].in)
+TEXT_OF(repeated_command, story.starts_command)
+TEXT_OF(silent_advice, story.silent_advice)
+TEXT_OF(ending, ending.words)
+TEXT_OF(waiting_why, ending.waited)
+TEXT_OF(error_line, reason.line)
+TEXT_OF(limit_address_space_process, story.limit[LIMIT_ADDRESS_SPACE].process)
+TEXT_OF(limit_cpu_process, story.limit[LIMIT_CPU].process)
+TEXT_OF(limit_files_process, story.limit[LIMIT_FILES].process)
+TEXT_OF(limit_file_size_process, story.limit[LIMIT_FILE_SIZE].process)
+TEXT_OF(busiest_process, story.busiest_process)
+TEXT_OF(worker, story.worker)
+TEXT_OF(worker_is, story.worker_is)
+TEXT_OF(hidden_process, story.hidden_process)
+TEXT_OF(hidden_end, story.hidden_end)
+TEXT_OF(starved_process, story.starved_process)
+TEXT_OF(heap_process, story.heap_process)
+TEXT_OF(heap_option, story.heap_option)
+TEXT_OF(disk_path, story.disk_path)
+TEXT_OF(fabric_idle_port, story.fabric.idle_port)
+TEXT_OF(fabric_busy_port, story.fabric.busy_port)
+TEXT_OF(fabric_slow_port, story.fabric.slow_port)
+TEXT_OF(fabric_busy_metric, story.fabric.busy_metric)
+TEXT_OF(fabric_slow_metric, story.fabric.slow_metric)
+TEXT_OF(energy_of, energy_of)
+TEXT_OF(reduced, reduced)
+TEXT_OF(serial_process, story.serial_process)
+TEXT_OF(top_function, code_top)
+TEXT_OF(recursive_function, code_recursion)
+TEXT_OF(growing_function, touched_top)
+TEXT_OF(top_wait, wait_top)
 
 static const char *lost_why(const struct summary *s)
 {
 	return *s->story.lost_why ? s->story.lost_why : ",";
-}
-
-static const char *scheduler_state(const struct summary *s)
-{
-	return s->story.scheduler_state;
-}
-
-static const char *tight_host(const struct summary *s)
-{
-	return s->tight_host;
 }
 
 /* A rule before it has named the cause: then what to do is said. */
@@ -53,81 +85,6 @@ static const char *death_log(const struct summary *s)
 	return is_named(s) ? s->ending.death : s->ending.death_advised;
 }
 
-static const char *death_task(const struct summary *s)
-{
-	return s->story.death_task;
-}
-
-static const char *death_end(const struct summary *s)
-{
-	return s->story.death_end;
-}
-
-static const char *attempts_before(const struct summary *s)
-{
-	return s->attempts_before;
-}
-
-static const char *launcher(const struct summary *s)
-{
-	return s->story.launcher;
-}
-
-static const char *straggler_host(const struct summary *s)
-{
-	return s->story.straggler_host;
-}
-
-static const char *straggler_cause(const struct summary *s)
-{
-	return s->story.straggler_cause;
-}
-
-static const char *busiest_host(const struct summary *s)
-{
-	return s->story.busiest_host;
-}
-
-static const char *hang_evidence(const struct summary *s)
-{
-	return s->story.hang_evidence;
-}
-
-static const char *hang_advice(const struct summary *s)
-{
-	return s->story.hang_advice;
-}
-
-static const char *ranks_stay(const struct summary *s)
-{
-	return s->story.stay_in;
-}
-
-static const char *silent_in(const struct summary *s)
-{
-	return s->story.silent_in;
-}
-
-static const char *slept_in(const struct summary *s)
-{
-	return s->story.wait[STALL_TIMER].in;
-}
-
-static const char *stopped_in(const struct summary *s)
-{
-	return s->story.wait[STALL_STOPPED].in;
-}
-
-static const char *file_lock_in(const struct summary *s)
-{
-	return s->story.wait[STALL_FILE_LOCK].in;
-}
-
-static const char *storage_wait_in(const struct summary *s)
-{
-	return s->story.wait[STALL_STORAGE].in;
-}
-
 static const char *idle_in(const struct summary *s)
 {
 	return *s->story.idle_in ? s->story.idle_in : ".";
@@ -138,34 +95,9 @@ static const char *polled_with(const struct summary *s)
 	return *s->story.polled_with ? s->story.polled_with : ".";
 }
 
-static const char *repeated_command(const struct summary *s)
-{
-	return s->story.starts_command;
-}
-
-static const char *silent_advice(const struct summary *s)
-{
-	return s->story.silent_advice;
-}
-
-static const char *ending(const struct summary *s)
-{
-	return s->ending.words;
-}
-
 static const char *ending_why(const struct summary *s)
 {
 	return is_named(s) ? s->ending.why : s->ending.advised;
-}
-
-static const char *waiting_why(const struct summary *s)
-{
-	return s->ending.waited;
-}
-
-static const char *error_line(const struct summary *s)
-{
-	return s->reason.line;
 }
 
 /* Who died before the job fell silent may be what it waits for. */
@@ -181,101 +113,6 @@ static const char *died_before(const struct summary *s)
 static const char *ended_by(const struct summary *s)
 {
 	return ending_is_by_timeout(s) ? "timeout ended it" : s->ending.words;
-}
-
-static const char *limit_address_space_process(const struct summary *s)
-{
-	return s->story.limit[LIMIT_ADDRESS_SPACE].process;
-}
-
-static const char *limit_cpu_process(const struct summary *s)
-{
-	return s->story.limit[LIMIT_CPU].process;
-}
-
-static const char *limit_files_process(const struct summary *s)
-{
-	return s->story.limit[LIMIT_FILES].process;
-}
-
-static const char *limit_file_size_process(const struct summary *s)
-{
-	return s->story.limit[LIMIT_FILE_SIZE].process;
-}
-
-static const char *busiest_process(const struct summary *s)
-{
-	return s->story.busiest_process;
-}
-
-static const char *hidden_process(const struct summary *s)
-{
-	return s->story.hidden_process;
-}
-
-static const char *hidden_end(const struct summary *s)
-{
-	return s->story.hidden_end;
-}
-
-static const char *starved_process(const struct summary *s)
-{
-	return s->story.starved_process;
-}
-
-static const char *heap_process(const struct summary *s)
-{
-	return s->story.heap_process;
-}
-
-static const char *heap_option(const struct summary *s)
-{
-	return s->story.heap_option;
-}
-
-static const char *disk_path(const struct summary *s)
-{
-	return s->story.disk_path;
-}
-
-static const char *fabric_idle_port(const struct summary *s)
-{
-	return s->story.fabric.idle_port;
-}
-
-static const char *fabric_busy_port(const struct summary *s)
-{
-	return s->story.fabric.busy_port;
-}
-
-static const char *fabric_slow_port(const struct summary *s)
-{
-	return s->story.fabric.slow_port;
-}
-
-static const char *fabric_busy_metric(const struct summary *s)
-{
-	return s->story.fabric.busy_metric;
-}
-
-static const char *fabric_slow_metric(const struct summary *s)
-{
-	return s->story.fabric.slow_metric;
-}
-
-static const char *energy_of(const struct summary *s)
-{
-	return s->energy_of;
-}
-
-static const char *reduced(const struct summary *s)
-{
-	return s->reduced;
-}
-
-static const char *serial_process(const struct summary *s)
-{
-	return s->story.serial_process;
 }
 
 static const char *most_started_command(const struct summary *s)
@@ -339,11 +176,6 @@ static const char *switching_command(const struct summary *s)
 	return doer(s, DOER_SWITCHES);
 }
 
-static const char *top_function(const struct summary *s)
-{
-	return s->code_top;
-}
-
 static const char *small_files_directory(const struct summary *s)
 {
 	return s->files_used && *s->files_used->small.name ? s->files_used->small.name : NULL;
@@ -395,16 +227,6 @@ static const char *peer_process(const struct peer_row *r)
 PEER_TEXTS(reader)
 PEER_TEXTS(buffer)
 PEER_TEXTS(again)
-
-static const char *growing_function(const struct summary *s)
-{
-	return s->touched_top;
-}
-
-static const char *top_wait(const struct summary *s)
-{
-	return s->wait_top;
-}
 
 #define HELD_UP(name_, which_)                                                                     \
 	static const char *name_(const struct summary *s)                                          \
@@ -499,6 +321,8 @@ const struct text_variable text_variables[] = {
 	{ "stopped_in", "The process that was seen to be stopped first.", stopped_in },
 	{ "file_lock_in", "The process that was seen to wait for a lock on a file first.",
 	  file_lock_in },
+	{ "network_wait_in", "The process that was seen to wait for the network first.",
+	  network_wait_in },
 	{ "storage_wait_in", "The process that was seen to wait for storage first.",
 	  storage_wait_in },
 	{ "at_the_end",
@@ -537,6 +361,9 @@ const struct text_variable text_variables[] = {
 	{ "limit_file_size_process", "The process that wrote most.", limit_file_size_process },
 	{ "busiest_process", "The process that was at work most, or waited for a core.",
 	  busiest_process },
+	{ "recursive_function", "The function that called itself most often.", recursive_function },
+	{ "worker", "The process, or thread, of several alike that had most to do.", worker },
+	{ "worker_is", "What it is one of: \"processes alike\", or \"threads\".", worker_is },
 	{ "hidden_process", "The process that failed while the job did not.", hidden_process },
 	{ "hidden_end", "How it ended: \"was killed by SIGSEGV\".", hidden_end },
 	{ "starved_process", "The process of low priority that waited longest for a core.",

@@ -37,8 +37,8 @@ const struct account_row account_rows[ACCOUNT_PARTS] = {
 	[ACCOUNT_MEMORY] = { "memory", "Waiting for memory (swap, reclaim)",
 			     "memory pressure stall, a lower bound", "\033[35m", '~' },
 	[ACCOUNT_STORAGE] = { "storage", "Waiting for storage",
-			      "threads seen blocked (job.threads_blocked_count), or processes seen to wait "
-			      "for files",
+			      "threads seen blocked (job.threads_blocked_count), processes seen to wait "
+			      "for files, or the job's part of I/O pressure: the most",
 			      "\033[34m", ':' },
 	[ACCOUNT_IDLE] = { "idle", "Idle", "what is left", "", ' ' },
 	[ACCOUNT_UNKNOWN] = { "unknown", "Unknown",
@@ -321,6 +321,26 @@ static double memory_stall(const struct summary *s, const struct run *r, double 
 	return isnan(node) || isnan(blocked_s) ? NAN : fmin(node, blocked_s);
 }
 
+/* Of what the node's work stalled on storage the job's part is as large as of what its disks did.
+ */
+static double storage_stall(const struct summary *s, const struct run *r)
+{
+	double own = is_alone(r) ? summary_grown(s, "cgroup.pressure_io_some_seconds") : NAN;
+	double did = summary_grown(s, "job.storage_read_bytes") +
+		     summary_grown(s, "job.storage_written_bytes");
+	double all = summary_grown(s, "disk.read_bytes") + summary_grown(s, "disk.written_bytes");
+
+	if (!isnan(own))
+		return own;
+	return all > 0 ? summary_grown(s, "node.pressure_io_some_seconds") * fmin(1, did / all)
+		       : NAN;
+}
+
+double summary_storage_s(const struct summary *s)
+{
+	return s->account.whole_s > 0 ? s->account.part_s[ACCOUNT_STORAGE] : NAN;
+}
+
 /* The last look at the threads that is not too old; NAN: there is none. */
 static double blocked_at(const struct timeline *t, const double *blocked, uint32_t window)
 {
@@ -399,6 +419,8 @@ int summary_account_make(struct summary *s, const struct run *r)
 	/* What waits for a remote file system is not blocked, but asleep. */
 	if (!isnan(f.blocked_s) && s->story.wait[STALL_STORAGE].seconds > f.blocked_s)
 		f.blocked_s = s->story.wait[STALL_STORAGE].seconds;
+	if (!isnan(f.blocked_s)) /* looks are rare: the kernel measures */
+		f.blocked_s = fmax(f.blocked_s, storage_stall(s, r));
 	s->cpu_at_most_s = s->cpu_is_bound ? f.others_s + s->cpu_s : NAN;
 	if (s->cpu_is_bound) /* what seems idle may have been computing */
 		f.unseen_s = NAN;

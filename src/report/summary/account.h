@@ -14,7 +14,10 @@
  *                   the CPU time that the nodes spent on others; the rest is for its own threads;
  *   memory          time in which some thread stalled on memory (pressure of the job's own control
  *                   group; else of the node, and then at most the next one);
- *   storage         job.threads_blocked_count x time in windows, without what is memory;
+ *   storage         the most of job.threads_blocked_count x time in windows, of the time that
+ *                   processes were seen to wait for files, and of I/O pressure: of the job's own
+ *                   control group, else of the node, times the job's part of what its disks did;
+ *                   without what is memory;
  *   unknown         what is left where nobody had looked at the threads for a while, or ever;
  *   idle            what is left.
  * A part that is not known is NAN, and then what it may be is in another one: computing that is not

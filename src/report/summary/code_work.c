@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* As compilers name the bodies of regions: gcc; clang and its relatives. */
@@ -15,7 +16,7 @@ static const char regions[] = "*._omp_fn.*,*.omp_outlined*,*_omp_outlined*";
 
 /* Of all CPU time: who has so much alone did it; a function that is worth its name. */
 static const double alone = 0.8, worth = 0.25;
-enum { MANY = 4 };
+enum { MANY = 4, DEEP = 32 /* calls of a function within itself */ };
 
 static const struct summary_process *alone_of(const struct summary *s, const char *command)
 {
@@ -60,6 +61,38 @@ static void say_where(const struct summary *s, char *out, size_t size)
 		snprintf(out, size, ", %.0f %% of it in %s", 100 * s->code_top_ratio, s->code_top);
 }
 
+/* How often a stack has the function that it ends with. */
+static uint32_t recursion_of(const struct stacks *st, uint32_t node)
+{
+	uint32_t n = 0, function = st->nodes[node].function;
+
+	for (uint32_t i = node; i; i = st->nodes[i].parent)
+		n += st->nodes[i].function == function;
+	return n;
+}
+
+/* A stack that calls something at its end has the recursion in its middle: parents come first, and
+ * hand on what was found. */
+static void find_recursion(struct summary *s, const struct stacks *st)
+{
+	uint32_t *found = calloc(st->nnodes + 1u, sizeof *found);
+	double deep = 0;
+
+	for (uint32_t i = 1; found && i < st->nnodes; i++) {
+		const struct stacks_node *x = &st->nodes[i];
+		uint32_t n = x->function ? recursion_of(st, i) : 0;
+
+		found[i] = n > found[x->parent] ? n : found[x->parent];
+		deep += found[i] >= DEEP ? x->self : 0;
+		if (n < DEEP || n <= s->code_recursion_depth)
+			continue;
+		s->code_recursion_depth = n;
+		s->code_recursion = st->functions[x->function].shown;
+	}
+	s->code_recursion_ratio = deep / s->code->account.whole_s;
+	free(found);
+}
+
 void summary_work_make(struct summary *s)
 {
 	size_t size = sizeof s->main_work;
@@ -68,6 +101,11 @@ void summary_work_make(struct summary *s)
 
 	if (n > 0 && (size_t)n < size)
 		say_where(s, s->main_work + n, size - (size_t)n);
+	s->code_recursion_depth = s->code_recursion_ratio = NAN;
+	if (st && s->code->account.whole_s > 0) {
+		s->code_recursion_depth = 0;
+		find_recursion(s, st);
+	}
 	s->code_openmp_ratio = st && s->code->account.whole_s > 0
 				       ? stacks_matching(st, regions) / s->code->account.whole_s
 				       : NAN;

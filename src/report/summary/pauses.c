@@ -279,6 +279,15 @@ static double wakes(const struct summary *s)
 	return rate[n / 2];
 }
 
+enum { ANCESTORS_MAX = 64, LATE_SLEEPS_MAX = 1000 };
+static const double late_least = 0.2; /* of a sleep: as much as it went on too long */
+
+/* "sleep 4" */
+static bool is_sleep(const char *name)
+{
+	return !strncmp(name, "sleep", 5) && (!name[5] || name[5] == ' ');
+}
+
 static const struct summary_command *command_named(const struct summary *s, const char *name)
 {
 	for (uint32_t i = 0; i < s->ncommands; i++)
@@ -320,6 +329,58 @@ static void tell_loop(struct summary *s)
 		snprintf(with, sizeof with, ", %.60s %.0f times", asked->name, asked->processes);
 	snprintf(y->polled_with, sizeof y->polled_with, "; a script started sleep %.0f times%s.",
 		 sleep->processes, with);
+}
+
+/* When the last of what ran beside a sleep ended; NAN: nothing did, or something went on. What
+ * started it waits for it. */
+static double beside_until(const struct run *r, uint32_t sleep, double begin, double end)
+{
+	double until = NAN;
+
+	for (uint32_t i = 1; i < r->ninstances; i++) {
+		const struct run_instance *in = &r->instances[i];
+		uint32_t above = r->instances[sleep].parent;
+		double from, to;
+
+		if (!in->domain || strcmp(in->domain, "process") != 0 ||
+		    in->node != r->instances[sleep].node || (in->name && is_sleep(in->name)))
+			continue;
+		for (unsigned k = 0; above && above != i && k < ANCESTORS_MAX; k++)
+			above = r->instances[above].parent;
+		from = run_seconds(r, in->node, in->birth_ns);
+		to = in->end_ns == INT64_MAX ? INFINITY : run_seconds(r, in->node, in->end_ns);
+		if (above == i || to <= begin || from >= end)
+			continue;
+		if (to >= end)
+			return NAN;
+		until = fmax(until, to);
+	}
+	return until;
+}
+
+/* A script that looks now and then whether something has ended, and sleeps between. */
+static void tell_late_sleeps(struct summary *s, const struct run *r)
+{
+	struct story *y = &s->story;
+	uint32_t looked = 0;
+
+	y->late_sleeps = y->late_s = 0;
+	for (uint32_t i = 1; i < r->ninstances && looked < LATE_SLEEPS_MAX; i++) {
+		const struct run_instance *in = &r->instances[i];
+		double begin, end, until;
+
+		if (!in->domain || strcmp(in->domain, "process") != 0 || !in->name ||
+		    !is_sleep(in->name) || in->end_ns == INT64_MAX)
+			continue;
+		looked++;
+		begin = run_seconds(r, in->node, in->birth_ns);
+		end = run_seconds(r, in->node, in->end_ns);
+		until = beside_until(r, i, begin, end);
+		if (!(end - until >= late_least * (end - begin)))
+			continue;
+		y->late_sleeps++;
+		y->late_s += end - until;
+	}
 }
 
 /* Programs that take long to start, and how much CPU time a start takes at most, about. */
@@ -404,5 +465,6 @@ void summary_pauses_make(struct summary *s, const struct run *r)
 	tell_kinds(&s->story, r);
 	s->story.wakes_per_s = wakes(s);
 	tell_loop(s);
+	tell_late_sleeps(s, r);
 	tell_starts(s);
 }

@@ -2,6 +2,7 @@
 /* standouts.c - processes that stand out: the one at work most, one with a limit of its heap, and
  * the commands that did most of what the kernel counts. */
 #include "base/text/decimal.h"
+#include "report/summary/code.h"
 #include "report/summary/ending.h"
 #include "report/summary/parts.h"
 
@@ -112,6 +113,70 @@ static void find_busiest(struct summary *s, const struct run *r, const struct se
 	y->busiest_work_ratio = most / all;
 	y->busiest_others_share = (all - most) / s->wall_s;
 	y->busiest_companions = companions ? companions - 1 : 0;
+}
+
+/* ---- workers alike, of which one has far more to do: it works alone in the end ---- */
+
+static bool is_alike(const struct run *r, uint32_t a, uint32_t b)
+{
+	const struct run_instance *x = &r->instances[a], *y = &r->instances[b];
+
+	return x->parent && x->node == y->node && x->parent == y->parent && y->domain &&
+	       strcmp(y->domain, "process") == 0 && x->name && y->name &&
+	       strcmp(x->name, y->name) == 0;
+}
+
+/* Those of the process that were sampled, where it has no others like it; the first has most. */
+static void find_worker_threads(struct summary *s, uint32_t it)
+{
+	static const double busy_least = 0.01; /* of what was sampled */
+	const struct stacks *st = s->code ? s->code->stacks : NULL;
+	struct story *y = &s->story;
+	double most = 0, others = 0;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; st && i < st->rows[STACKS_BY_THREAD].n; i++) {
+		const struct stacks_row *t = &st->rows[STACKS_BY_THREAD].row[i];
+
+		if (t->instance != it || !(t->self >= busy_least * st->total))
+			continue;
+		others += fmin(most, t->self);
+		most = fmax(most, t->self);
+		n++;
+	}
+	if (n < 2)
+		return;
+	y->workers = n;
+	y->worker_most_s = most;
+	y->worker_others_s = others;
+	y->worker_is = "threads";
+	snprintf(y->worker, sizeof y->worker, "one of %.100s", s->story.serial_process);
+}
+
+/* Those that came before it was alone. */
+static void find_workers(struct summary *s, const struct run *r, const struct series_index *x)
+{
+	struct story *y = &s->story;
+	uint32_t it = y->serial_instance;
+
+	if (!it)
+		return;
+	y->workers = 1;
+	y->worker_most_s = wanted_of(r, x, it);
+	y->worker_others_s = 0;
+	for (uint32_t i = 1; i < r->ninstances; i++) {
+		const struct run_instance *in = &r->instances[i];
+
+		if (i == it || !is_alike(r, it, i) ||
+		    !(run_seconds(r, in->node, in->birth_ns) < y->serial_from_s))
+			continue;
+		y->workers++;
+		y->worker_others_s += wanted_of(r, x, i);
+	}
+	name_it(y->worker, r, it);
+	y->worker_is = "processes alike";
+	if (y->workers < 2)
+		find_worker_threads(s, it);
 }
 
 /* ---- those that failed, though the job ended with 0, as in a pipe ---- */
@@ -396,6 +461,7 @@ static int find_doers(struct summary *s, const struct run *r, const struct serie
 int summary_standouts_make(struct summary *s, const struct run *r, const struct series_index *x)
 {
 	find_busiest(s, r, x);
+	find_workers(s, r, x);
 	find_hidden_failures(s, r, x);
 	find_heap(s, r, x);
 	return find_doers(s, r, x);

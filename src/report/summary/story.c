@@ -282,6 +282,7 @@ static void tell_serial_process(struct summary *s)
 		if (!p->name || !(both > length / 2) || !(used > most))
 			continue;
 		most = used;
+		y->serial_instance = p->instance;
 		snprintf(y->serial_process, sizeof y->serial_process, "%s", p->name);
 	}
 }
@@ -392,6 +393,7 @@ static void init_ending(struct story *y)
 	y->busiest_share = y->busiest_work_ratio = y->busiest_others_share = y->busiest_companions =
 		y->busiest_nice = NAN;
 	y->starved_nice = y->starved_s = NAN;
+	y->workers = y->worker_most_s = y->worker_others_s = y->late_sleeps = y->late_s = NAN;
 	y->hidden_work_ratio = y->hidden_s = NAN;
 	y->heap_limit = y->heap_held = NAN;
 	y->disk_free_bytes = y->disk_bytes = y->disk_free_ratio = y->disk_no_inodes = NAN;

@@ -56,6 +56,7 @@ struct story {
 	 * for how many cores there was work on average while it was more. */
 	double serial_s, serial_from_s, serial_to_s, parallel_s, parallel_cores;
 	char serial_process[STORY_TEXT]; /* that ran in that longest stretch most */
+	uint32_t serial_instance;        /* of the run; 0: none */
 	double working_s; /* in which it had work: of a part of a core, that part of the time */
 	double work_peak_cores; /* for how many cores there was work at most, over two seconds */
 	double stolen_s;        /* of cores that were the job's, by a hypervisor */
@@ -138,6 +139,15 @@ struct story {
 	double silent_by_sleep; /* 1: all that waited at the end were commands sleep, else 0 */
 	double hidden_failures, hidden_work_ratio, hidden_s;
 	char hidden_process[STORY_TEXT], hidden_end[64];
+	/* Processes that one process started under one name, with that of the longest serial
+	 * stretch, which had most to do: how many, seconds that it worked or waited for a core, and
+	 * the others in all. Where it has none beside it, the threads of that process, as sampled.
+	 */
+	double workers, worker_most_s, worker_others_s;
+	const char *worker_is; /* "threads"; NULL: there are none */
+	char worker[STORY_TEXT];
+	/* The command sleep went on when what had run beside it had ended: how often, how long. */
+	double late_sleeps, late_s;
 	/* The process of low priority that was there until the end and waited longest for a core,
 	 * longer than for half of its life: its nice value, and how long. */
 	double starved_nice, starved_s;

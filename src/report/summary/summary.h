@@ -278,8 +278,12 @@ struct summary {
 	double code_unoptimized_least; /* lower end of its interval, a share of all CPU time */
 	double code_unoptimized_ratio;
 	double code_openmp_ratio; /* share of the CPU time in parallel regions of OpenMP */
-	char code_top[160];       /* "solve (solver.c:41)" */
-	char main_work[320];      /* "R, 57 % of it in libR.so (no symbols)"; "": not known */
+	/* The function that calls itself, in a sampled stack, most often; and the share of the CPU
+	 * time in stacks that have one so often. */
+	double code_recursion_depth, code_recursion_ratio;
+	const char *code_recursion; /* hostile text of the recording; NULL: none */
+	char code_top[160];         /* "solve (solver.c:41)" */
+	char main_work[320];        /* "R, 57 % of it in libR.so (no symbols)"; "": not known */
 	struct summary_share share[SUMMARY_SHARES];
 	uint32_t nshares;
 	/* Of the time of threads, if it was recorded: the share of each kind of wait, where they
@@ -386,6 +390,8 @@ struct summary_memory_kind summary_memory_kind(const struct summary *s);
 double summary_grown(const struct summary *s, const char *metric);
 /* CPU time that others than the job used on its nodes; NAN: not known. */
 double summary_others_s(const struct summary *s);
+/* Core-seconds in which it waited for storage, as the account has them. */
+double summary_storage_s(const struct summary *s);
 /* "1.85", "2.9 GHz", "12.3 GFLOP/s". Returns out. */
 const char *summary_counter_format(const struct summary_counter *c, char *out, size_t size);
 

@@ -13,6 +13,7 @@
 #include "report/summary/summary.h"
 #include "report/summary/touched.h"
 #include "report/summary/waittime.h"
+#include "report/text/shorten.h"
 #include "report/text/used.h"
 
 #include <limits.h>
@@ -20,7 +21,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BRIEF_VERDICT_LINES = 3, CAUSE_LINES = 6, CODE_BRIEFLY = 3, CODE_FULLY = 10 };
+enum {
+	BRIEF_VERDICT_LINES = 3,
+	CAUSE_LINES = 6,
+	SENTENCE_LINES = 4,
+	CODE_BRIEFLY = 3,
+	CODE_FULLY = 10
+};
 /* Of the threads' time, from which on waiting is said in the first lines. */
 static const double WAITS_MATTER = 0.25;
 
@@ -78,12 +85,17 @@ static void add_next(struct bytes *b, const struct summary_verdict *v)
 	bytes_printf(b, " %s.", verdict_next(v, text, sizeof text));
 }
 
-static void add_verdict(struct lines *l, const struct summary_verdict *v)
+static void add_verdict(struct lines *l, const struct summary_verdict *v, bool briefly)
 {
 	struct bytes *b =
 		lines_add(l, severities[v->severity].label, severities[v->severity].colour);
 
-	escape_terminal(b, v->sentence);
+	char text[VERDICT_SENTENCE + VERDICT_COST];
+
+	snprintf(text, sizeof text, "%s", v->sentence);
+	if (briefly)
+		sentence_shorten(text, SENTENCE_LINES * (size_t)lines_room(l));
+	escape_terminal(b, text);
 	if (*v->next)
 		add_next(b, v);
 }
@@ -91,7 +103,7 @@ static void add_verdict(struct lines *l, const struct summary_verdict *v)
 static void add_verdicts(struct lines *l, const struct summary *s)
 {
 	for (uint32_t i = 0; i < s->nverdicts; i++)
-		add_verdict(l, &s->verdicts[i]);
+		add_verdict(l, &s->verdicts[i], false);
 }
 
 /* What cannot be told comes last, and of a short job not at all. */
@@ -99,10 +111,10 @@ static void add_verdicts_briefly(struct lines *l, const struct summary *s)
 {
 	for (uint32_t i = 0; i < s->nverdicts; i++)
 		if (s->verdicts[i].severity != SEVERITY_CANNOT_TELL)
-			add_verdict(l, &s->verdicts[i]);
+			add_verdict(l, &s->verdicts[i], true);
 	for (uint32_t i = 0; i < s->nverdicts && !(s->wall_s < judged_s); i++)
 		if (s->verdicts[i].severity == SEVERITY_CANNOT_TELL)
-			add_verdict(l, &s->verdicts[i]);
+			add_verdict(l, &s->verdicts[i], true);
 }
 
 static void add_nodes(struct lines *l, const struct summary *s)

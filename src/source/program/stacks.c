@@ -121,9 +121,12 @@ static void take_refusals(struct stacks *k, struct sample *s)
 	}
 }
 
+/* Until the first process is worth it, which a short job is to gain from, it costs next to nothing.
+ */
 static bool is_due(const struct stacks *k, const struct sample *s)
 {
-	int64_t due_ns = k->turns.threads && !k->turns.after_ns ? ASK_IN_ROUNDS_NS : ASK_NS;
+	bool often = k->turns.threads && (!k->turns.after_ns || k->waiting);
+	int64_t due_ns = often ? ASK_IN_ROUNDS_NS : ASK_NS;
 
 	return s->mono_ns - k->asked_ns >= due_ns - due_ns / 20;
 }
