@@ -9,7 +9,8 @@
 
 enum {
 	HASH = 1 << 17,
-	FLAGS = 4, /* frames without code, for which there is always room */
+	FLAGS = 4,        /* frames without code, for which there is always room */
+	INNERMOST = 8192, /* nodes for functions of stacks for which there is no room */
 };
 #define NO_ROOM UINT32_MAX
 
@@ -135,6 +136,15 @@ static uint32_t frame_of(struct profile *p, const struct place *place)
 	return i != NO_ROOM && p->frame[i].as ? p->frame[i].as : i;
 }
 
+/* The last ones are for what has no room. */
+static uint32_t room_for(const struct profile *p, uint32_t parent, uint32_t frame)
+{
+	if (!parent)
+		return NODES_MAX - (p->frame[frame].flags ? 0 : INNERMOST + FLAGS);
+	return NODES_MAX - FLAGS -
+	       (p->frame[p->node[parent].frame].flags & FRAME_OTHER ? 0 : INNERMOST);
+}
+
 static uint32_t node_get(struct profile *p, uint32_t parent, uint32_t frame)
 {
 	uint32_t at = hash_of(parent, frame);
@@ -148,8 +158,7 @@ static uint32_t node_get(struct profile *p, uint32_t parent, uint32_t frame)
 			return p->nodes_hash[at];
 		at = (at + 1) % HASH;
 	}
-	/* The last ones are for what has no room. */
-	if (p->nnodes + (parent || !p->frame[frame].flags ? FLAGS : 0) >= NODES_MAX)
+	if (p->nnodes >= room_for(p, parent, frame))
 		return NO_ROOM;
 	p->node[++p->nnodes] = (struct node){ .parent = parent, .frame = frame };
 	p->nodes_hash[at] = p->nnodes;
@@ -164,6 +173,15 @@ static uint32_t flag_node(struct profile *p, uint32_t flag)
 	return node_get(p, 0, frame_get(p, &like));
 }
 
+/* Of a stack for which there is no room: without its callers. */
+static uint32_t innermost_of(struct profile *p, const struct stack *s)
+{
+	uint32_t other = flag_node(p, FRAME_OTHER);
+	uint32_t node = s->n ? node_get(p, other, frame_of(p, &s->place[0])) : NO_ROOM;
+
+	return node == NO_ROOM ? other : node;
+}
+
 static uint32_t node_of(struct profile *p, const struct stack *s)
 {
 	uint32_t node = s->flags ? flag_node(p, s->flags) : 0;
@@ -172,7 +190,7 @@ static uint32_t node_of(struct profile *p, const struct stack *s)
 		node = node_get(p, node, frame_of(p, &s->place[i]));
 	if (node == NO_ROOM || !node) {
 		atomic_fetch_add(&p->page->folded, 1);
-		node = flag_node(p, FRAME_OTHER);
+		node = innermost_of(p, s);
 	}
 	return node;
 }
