@@ -12,7 +12,7 @@ enum {
 	FLAGS = 4, /* frames without code, for which there is always room */
 	/* Nodes up to here are of whole stacks, then of functions of those without room. */
 	INNERMOST_END = NODES_MAX - FLAGS,
-	STACKS_END = INNERMOST_END - 8192,
+	STACKS_END = INNERMOST_END - 24576,
 };
 #define NO_ROOM UINT32_MAX
 

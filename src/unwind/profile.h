@@ -13,7 +13,7 @@
 #include "unwind/space.h"
 
 enum {
-	NODES_MAX = 65536,
+	NODES_MAX = 81920,
 	DEPTH_MAX = 127,
 	COUNTS_MAX = 65536,
 	GROUPS_MAX = 4096,
