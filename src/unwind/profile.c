@@ -10,6 +10,9 @@
 enum {
 	HASH = 1 << 17,
 	FLAGS = 4, /* frames without code, for which there is always room */
+	/* Nodes up to here are of whole stacks, then of functions of those without room. */
+	INNERMOST_END = NODES_MAX - FLAGS,
+	STACKS_END = INNERMOST_END - 24576,
 };
 #define NO_ROOM UINT32_MAX
 
@@ -96,19 +99,24 @@ static bool is_frame(const struct frame *f, const struct frame *like)
 	       (!like->function || (f->function && !strcmp(f->function, like->function)));
 }
 
-/* The frame that is like this, made if need be; NO_ROOM. Texts of a new one are copies. */
+/* The frame that is like this; 0: there is none yet, *at is where it belongs. */
+static uint32_t frame_find(const struct profile *p, const struct frame *like, uint32_t *at)
+{
+	*at = hash_of(like->address + hash_text(0, like->function),
+		      (uint64_t)like->module << 24 | (uint64_t)like->depth << 8 | like->flags);
+	while (p->frames_hash[*at] && !is_frame(&p->frame[p->frames_hash[*at]], like))
+		*at = (*at + 1) % HASH;
+	return p->frames_hash[*at];
+}
+
+/* The same, made if need be; NO_ROOM. Texts of a new one are copies. */
 static uint32_t frame_get(struct profile *p, const struct frame *like)
 {
-	uint32_t at =
-		hash_of(like->address + hash_text(0, like->function),
-			(uint64_t)like->module << 24 | (uint64_t)like->depth << 8 | like->flags);
+	uint32_t at, i = frame_find(p, like, &at);
 	struct frame *f;
 
-	while (p->frames_hash[at]) {
-		if (is_frame(&p->frame[p->frames_hash[at]], like))
-			return p->frames_hash[at];
-		at = (at + 1) % HASH;
-	}
+	if (i)
+		return i;
 	if (p->nframes + (like->flags ? 0 : FLAGS) >= FRAMES_MAX)
 		return NO_ROOM;
 	f = &p->frame[++p->nframes];
@@ -119,20 +127,23 @@ static uint32_t frame_get(struct profile *p, const struct frame *like)
 	return p->nframes;
 }
 
-static uint32_t frame_of(struct profile *p, const struct place *place)
+/* make: if need be; else NO_ROOM, too, is one that is not known. */
+static uint32_t frame_of(struct profile *p, const struct place *place, bool make)
 {
 	const struct frame like = { .module = place->module,
 				    .address = place->address,
 				    .function = (char *)(uintptr_t)place->function,
 				    .file = (char *)(uintptr_t)place->file,
 				    .line = place->line };
-	uint32_t had = p->nframes, i = frame_get(p, &like);
+	uint32_t had = p->nframes, at, i = make ? frame_get(p, &like) : frame_find(p, &like, &at);
 
-	if (i != NO_ROOM && i > had && place->module >= MODULE_VDSO) {
+	if (!i || i == NO_ROOM)
+		return NO_ROOM;
+	if (i > had && place->module >= MODULE_VDSO) {
 		p->frame[i].asked = true;
 		names_ask(p->names, i, place->module, place->address);
 	}
-	return i != NO_ROOM && p->frame[i].as ? p->frame[i].as : i;
+	return p->frame[i].as ? p->frame[i].as : i;
 }
 
 static uint32_t node_get(struct profile *p, uint32_t parent, uint32_t frame)
@@ -148,8 +159,9 @@ static uint32_t node_get(struct profile *p, uint32_t parent, uint32_t frame)
 			return p->nodes_hash[at];
 		at = (at + 1) % HASH;
 	}
-	/* The last ones are for what has no room. */
-	if (p->nnodes + (parent || !p->frame[frame].flags ? FLAGS : 0) >= NODES_MAX)
+	if (p->nnodes >= (!parent && p->frame[frame].flags                      ? NODES_MAX
+			  : p->frame[p->node[parent].frame].flags & FRAME_OTHER ? INNERMOST_END
+										: STACKS_END))
 		return NO_ROOM;
 	p->node[++p->nnodes] = (struct node){ .parent = parent, .frame = frame };
 	p->nodes_hash[at] = p->nnodes;
@@ -164,24 +176,21 @@ static uint32_t flag_node(struct profile *p, uint32_t flag)
 	return node_get(p, 0, frame_get(p, &like));
 }
 
-static uint32_t node_of(struct profile *p, const struct stack *s)
+/* A stack for which there is no room is its innermost function, without callers. */
+uint32_t profile_node(struct profile *p, const struct stack *s)
 {
-	uint32_t node = s->flags ? flag_node(p, s->flags) : 0;
+	uint32_t node = s->flags ? flag_node(p, s->flags) : 0, other;
 
-	for (uint32_t i = s->n; i-- > 0;)
-		node = node_get(p, node, frame_of(p, &s->place[i]));
-	if (node == NO_ROOM || !node) {
-		atomic_fetch_add(&p->page->folded, 1);
-		node = flag_node(p, FRAME_OTHER);
-	}
-	return node;
-}
-
-uint32_t profile_node(struct profile *p, const struct stack *stack)
-{
-	uint32_t node = node_of(p, stack);
-
-	return node == NO_ROOM ? 0 : node;
+	/* A frame that no node is of would only take room. */
+	for (uint32_t i = s->n; i > 0 && node != NO_ROOM; i--)
+		node = node_get(p, node, frame_of(p, &s->place[i - 1], p->nnodes < STACKS_END));
+	if (node && node != NO_ROOM)
+		return node;
+	atomic_fetch_add(&p->page->folded, 1);
+	other = flag_node(p, FRAME_OTHER);
+	if (s->n)
+		node = node_get(p, other, frame_of(p, &s->place[0], p->nnodes < INNERMOST_END));
+	return node && node != NO_ROOM ? node : other;
 }
 
 uint32_t profile_named(struct profile *p, uint32_t node, const char *name)
@@ -282,8 +291,7 @@ uint32_t profile_seen(struct profile *p, const struct stack *stack, int64_t cpu_
 
 	names_earn(p->names, cpu_ns);
 	atomic_fetch_add(&p->page->samples, 1);
-	if (!node)
-		atomic_fetch_add(&p->page->lost, 1);
+	atomic_fetch_add(&p->page->lost, !node);
 	return node;
 }
 
@@ -310,11 +318,10 @@ void profile_time(struct profile *p, struct space *x, int64_t period_ns, const s
 {
 	const struct sampled s = { t->pid, t->tid, t->to_ns, period_ns };
 	const struct count one = { group_of(p, x, &s), (uint32_t)t->tid, t->node, t->weight };
-	struct group *g = &p->group[one.group];
 
 	count_put(p, &one);
-	if (one.weight && one.group && t->from_ns < g->t0_ns)
-		g->t0_ns = t->from_ns;
+	if (one.weight && one.group && t->from_ns < p->group[one.group].t0_ns)
+		p->group[one.group].t0_ns = t->from_ns;
 }
 
 uint32_t profile_unseen(struct profile *p)
@@ -329,7 +336,6 @@ static uint32_t module_id(const struct profile *p, uint32_t i)
 	return i ? p->page->module + i - 1 : 0;
 }
 
-/* Of one that was told. */
 static uint32_t frame_id(const struct profile *p, uint32_t i)
 {
 	uint32_t as = p->frame[i].as ? p->frame[i].as : i;
@@ -455,8 +461,7 @@ static bool tell_frames(struct profile *p)
 	for (uint32_t i = p->changed ? 1 : p->frame_told + 1; i <= p->nframes; i++) {
 		if (!tell_frame(p, i))
 			return false;
-		if (i > p->frame_told)
-			p->frame_told = i;
+		p->frame_told = i > p->frame_told ? i : p->frame_told;
 	}
 	p->changed = false;
 	return true;
@@ -554,7 +559,6 @@ static void forget_counts(struct profile *p)
 	for (uint32_t i = 0; i < p->ncounts; i++)
 		p->count[p->counted[i]].weight = 0;
 	p->ncounts = p->ntold = p->ngroups = 0;
-	memset(p->group, 0, sizeof p->group[0]);
 }
 
 /* Those that were told are new when they are seen again. */

@@ -3,8 +3,8 @@
  * profile.h - what is known of the job's code: its frames, the tree of its stacks, and how often
  * each was seen since that was told last.
  *
- * All of it is bounded: beyond, stacks are counted as FRAME_OTHER. Names come later, from another
- * thread (names.h), so that taking samples never waits for them.
+ * All of it is bounded: beyond, stacks are their innermost function below FRAME_OTHER. Names come
+ * later, from another thread (names.h), so that taking samples never waits for them.
  */
 #ifndef SONDE_UNWIND_PROFILE_H
 #define SONDE_UNWIND_PROFILE_H
@@ -13,7 +13,7 @@
 #include "unwind/space.h"
 
 enum {
-	NODES_MAX = 65536,
+	NODES_MAX = 81920,
 	DEPTH_MAX = 127,
 	COUNTS_MAX = 65536,
 	GROUPS_MAX = 4096,

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """As on machines with many CPUs, threads are sampled in rounds, fewer at a time than there are: each part of a program has the share that its own clock
 measured, also across processes, exec and threads that begin and end; the sum is the CPU time; what has no sample is said."""
-# limit: 300
+# limit: 900
 import glob
 import json
+import math
 import os
 import pathlib
 import resource
@@ -28,7 +29,7 @@ def start(name, *command, threads=AT_A_TIME, hz=999, **more):
 
 
 def ended(job, name):
-    assert job.wait(timeout=250) == 0, name
+    assert job.wait(timeout=600) == 0, name
     if USER:
         subprocess.run(["chmod", "-R", "a+rX", name], check=True)
     found = Stacks(name)
@@ -54,12 +55,15 @@ def measured(name):
     return sum(a for a, _ in both), sum(b for _, b in both)
 
 
-def check_shares(name, found, points=2):
+def check_shares(name, found):
+    """Within four standard errors: on a crowded machine turns are longer and their samples count more unequally, which is as if there were fewer."""
     third, rest = measured(name)
-    own = weight(found, "one_third"), weight(found, "two_thirds")
-    print(f"{name}: {sum(s.weight for s in found.samples)} samples, one_third {100 * third / (third + rest):.2f} % by its clock, "
-          f"{100 * own[0] / sum(own):.2f} % by samples")
-    assert abs(third / (third + rest) - own[0] / sum(own)) <= points / 100, (name, third, rest, own)
+    share, own = third / (third + rest), (weight(found, "one_third"), weight(found, "two_thirds"))
+    squares = sum(s.weight * s.unit**2 for s in found.samples)
+    n = sum(s.weight * s.unit for s in found.samples) ** 2 / squares if squares else 0
+    print(f"{name}: {sum(s.weight for s in found.samples)} samples like {n:.0f} equal ones, one_third {100 * share:.2f} % by its clock, {100 * own[0] / sum(own):.2f} % by samples")
+    assert n >= 300, (name, n)
+    assert abs(share - own[0] / sum(own)) <= 4 * math.sqrt(share * (1 - share) / n), (name, third, rest, own, n)
 
 
 def check_sum(name, shown, part=0.01):
@@ -97,7 +101,7 @@ assert SAID in pathlib.Path("page/report.html").read_text(encoding="utf-8")
 
 # Threads that begin and end, in processes that execute themselves four times.
 seen, code = record("turns", CROWD, "2", "6", "0", "1", "4", threads=5)
-check_shares("turns", seen, 4)  # each thread has few samples, and their weights differ
+check_shares("turns", seen)
 check_sum("turns", code, 0.03)
 named = sum(s.weight * s.unit for s in seen.samples if not any("+0x" in part or part.startswith("(") for part in seen.path(s.node)))
 assert named >= 0.97e9 * code["sampled_seconds"], (named, seen.ends())
@@ -116,7 +120,7 @@ check_sum("exec", code, 0.03)
 
 # A thousand threads that wait, and two that do not.
 seen, code = record("idle", CROWD, "1", "2", "1000", "2.5")
-check_shares("idle", seen, 3)
+check_shares("idle", seen)
 check_sum("idle", code, 0.02)
 each = {s.tid: 0 for s in seen.samples}
 for s in seen.samples:
@@ -132,14 +136,14 @@ assert code["sampled_seconds"] <= code["user_seconds"], code
 
 # What is used before Sonde attaches does not count.
 before = subprocess.Popen([CROWD, "1", "3", "0", "2.5"], stdout=subprocess.DEVNULL)
-while time.clock_gettime((~before.pid << 3) | 2) < 2:
+while (used := time.clock_gettime((~before.pid << 3) | 2)) < 2:
     time.sleep(0.05)
 job = subprocess.Popen([SONDE, "attach", "--stacks=499", "-q", "-o", "attached", "-p", str(before.pid)], env={**os.environ, "SONDE_STACKS_THREADS": "2"})
-assert before.wait(timeout=120) == 0 and job.wait(timeout=60) == 0
+assert before.wait(timeout=600) == 0 and job.wait(timeout=60) == 0
 seen = Stacks("attached")
 sampled = weight(seen)
-print("attached:", sampled)
-assert 2 < sampled < 5.6, (sampled, seen.ends())
+print("attached:", sampled, "after", used)
+assert 1 < sampled <= 1.01 * (3 * 2.5 - used), (sampled, used, seen.ends())
 
 # No more at a time than there are descriptors and locked memory for.
 seen, code = record("files", CROWD, "1", "1", "0", "0.1", threads=64, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)))

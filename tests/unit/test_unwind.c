@@ -31,14 +31,14 @@ struct scene {
 	struct stacks_taken *taken;
 	struct sample sample;
 	uint32_t frames, modules_told, nodes, cut, other;
-	uint64_t weight, weight_of_other;
+	uint64_t weight, weight_of_other, weight_of_innermost;
 	uint32_t *parent, *frame;
 	uint32_t flags[FRAMES_MAX + 2];
 	char called[FRAMES_MAX + 2][80]; /* "function:line" */
 };
 
 /* Nothing of it is ever freed, as in the helper: its thread goes on. */
-static struct scene *scenes[5];
+static struct scene *scenes[6];
 
 static struct scene *scene_make(void)
 {
@@ -102,6 +102,8 @@ static void note(struct scene *x, const struct event *e)
 		x->weight += e->items[i].weight;
 		if (x->flags[x->frame[node]] & FRAME_OTHER)
 			x->weight_of_other += e->items[i].weight;
+		else if (x->flags[x->frame[x->parent[node]]] & FRAME_OTHER)
+			x->weight_of_innermost += e->items[i].weight;
 		assert_string_equal(e->name, "app");
 		assert_int_equal(e->value, 10);
 		/* to a millisecond */
@@ -142,11 +144,41 @@ static void test_too_many_stacks_are_folded_and_counted(void **state)
 	assert_int_equal(x->page->samples, MANY);
 	assert_int_equal(x->page->lost + (int64_t)x->weight, MANY);
 	assert_int_equal(x->page->lost, 0);
-	assert_in_range(x->nodes, NODES_MAX - 4, NODES_MAX);
-	assert_in_range(x->frames, NODES_MAX - 4, FRAMES_MAX);
-	assert_int_equal(x->weight_of_other, x->page->folded);
-	assert_in_range(x->page->folded, MANY - NODES_MAX, MANY - NODES_MAX + 5);
+	assert_in_range(x->nodes, FRAMES_MAX - 8, NODES_MAX);
+	assert_in_range(x->frames, FRAMES_MAX - 4, FRAMES_MAX);
+	/* Of as many more as there is room for, the innermost function is known. */
+	assert_int_equal(x->weight_of_other + x->weight_of_innermost, x->page->folded);
+	assert_in_range(x->weight_of_other, MANY - FRAMES_MAX, MANY - FRAMES_MAX + 8);
+	assert_in_range(x->weight_of_innermost, 8000, 8192);
 	assert_int_equal(x->modules_told, 1);
+}
+
+/* Callers are left out, and whose time it was is not. */
+static void test_functions_of_too_many_stacks_are_known(void **state)
+{
+	enum { MANY = 100000, FUNCTIONS = 400, CALLERS = 10 };
+	struct scene *x = scene_make();
+
+	(void)state;
+	for (uint32_t i = 0; i < MANY; i++) {
+		const struct sampled s = { 77, 78, SEEN_NS + 1000 + i, 10 };
+		struct stack stack = { .n = 3 };
+
+		stack.place[0] = (struct place){ MODULE_JIT, i % FUNCTIONS << 12, NULL, NULL, 0 };
+		stack.place[1] = (struct place){ MODULE_JIT, 1 + i % CALLERS, NULL, NULL, 0 };
+		stack.place[2] = (struct place){ MODULE_JIT, 1000 + i / CALLERS, NULL, NULL, 0 };
+		profile_add(x->profile, &x->space, &s, &stack);
+		if (i % 20000 == 0)
+			tell_all(x);
+	}
+	tell_all(x);
+	assert_int_equal(x->page->lost, 0);
+	assert_int_equal(x->weight, MANY);
+	assert_int_equal(x->weight_of_other, 0);
+	assert_in_range(x->page->folded, MANY / 2, MANY - MANY / 4);
+	assert_int_equal(x->weight_of_innermost, x->page->folded);
+	/* Nor are there frames of callers that are left out. */
+	assert_true(x->frames < (MANY - x->page->folded) / CALLERS + FUNCTIONS + CALLERS + 5);
 }
 
 static void test_what_is_told_is_told_once(void **state)
@@ -433,6 +465,7 @@ static void test_threads_are_listed_until_enough(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_too_many_stacks_are_folded_and_counted),
+	cmocka_unit_test(test_functions_of_too_many_stacks_are_known),
 	cmocka_unit_test(test_what_is_told_is_told_once),
 	cmocka_unit_test(test_a_cut_stack_has_a_root_of_its_own),
 	cmocka_unit_test(test_names_are_made_readable),

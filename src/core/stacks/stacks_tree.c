@@ -217,8 +217,8 @@ static void parts_count(struct stacks *s)
 	for (uint32_t i = 1; i < r->nstacks; i++) {
 		if (r->frames[r->stacks[i].frame].flags & FRAME_UNOPTIMIZED)
 			s->unoptimized += place[i].self;
-		if (!r->stacks[i].parent &&
-		    r->frames[r->stacks[i].frame].flags & (FRAME_CUT | FRAME_LOST_WAY))
+		if (!r->stacks[i].parent && r->frames[r->stacks[i].frame].flags &
+						    (FRAME_CUT | FRAME_LOST_WAY | FRAME_OTHER))
 			s->cut += place[i].total;
 	}
 	s->cut += r->nstacks ? place[0].total : 0;
