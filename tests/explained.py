@@ -44,7 +44,7 @@ def at(document, pointer):
 
 def sources(runs):
     """The documents that numbers are from, read once they are needed."""
-    words = {"show": ["show", "--json"], "waits": ["show", "--waits", "--json"], "compare": ["compare", "--json"]}
+    words = {"show": ["show", "--json"], "waits": ["show", "--waits", "--json"], "compare": ["compare", "--json"], "peers": ["show", "--peers", "--json"]}
     read = {}
 
     def of(name):

@@ -5,6 +5,7 @@
 #include "report/explain/explain.h"
 #include "report/summary/code.h"
 #include "report/summary/ending.h"
+#include "report/summary/peersused.h"
 #include "report/summary/waittime.h"
 
 #include <ctype.h>
@@ -23,8 +24,8 @@ struct theme {
 };
 
 static const char show_all[] = "sonde show --all", show_code[] = "sonde show --code",
-		  show_waits[] = "sonde show --waits", report[] = "sonde report",
-		  usage[] = "sonde usage";
+		  show_waits[] = "sonde show --waits", show_peers[] = "sonde show --peers",
+		  report[] = "sonde report", usage[] = "sonde usage";
 
 static const struct theme themes[] = {
 	{ "how it ended", EXPLAIN_WHERE, show_all },
@@ -38,6 +39,7 @@ static const struct theme themes[] = {
 	{ "memory", EXPLAIN_MEMORY, show_all },
 	{ "files", EXPLAIN_IO, show_waits },
 	{ "a full disk", EXPLAIN_IO, show_all },
+	{ "connections", EXPLAIN_IO, show_peers },
 	{ "the fabric", EXPLAIN_IO, report },
 	{ "idle", EXPLAIN_WAIT, show_waits },
 	{ "waits", EXPLAIN_WAIT, show_waits },
@@ -407,7 +409,7 @@ static void add_waits(struct explain *x)
 	settle(f, s, show_waits);
 }
 
-/* ---- memory and files ---- */
+/* ---- memory, files and connections ---- */
 
 static enum confidence confidence_of_peak(const struct summary *s)
 {
@@ -491,6 +493,38 @@ static void add_io(struct explain *x)
 	settle(f, s, show_waits);
 }
 
+/* The other ends of the most bytes. Nothing where nobody asked for connections. */
+static void add_peers(struct explain *x)
+{
+	static const enum peer_used shown[] = { PEER_SENT, PEER_RECEIVED, PEER_BUSY, PEER_RECEIVER,
+						PEER_BUFFER };
+	const struct summary *s = x->summary;
+	const struct peers_used *u = s->peers_used;
+	struct explain_finding *f;
+	struct bytes words = { 0 };
+
+	if (!u || !(f = explain_add(x, EXPLAIN_IO, "peers")))
+		return;
+	f->confidence = CONFIDENCE_HIGH;
+	peers_used_words(u, 2, &words);
+	bytes_u8(&words, '\0');
+	if (u->n && !words.failed) {
+		snprintf(f->claim, sizeof f->claim, "By TCP: %.380s", (const char *)words.data);
+	} else {
+		f->severity = u->refused ? SEVERITY_CANNOT_TELL : SEVERITY_NOTE;
+		snprintf(f->claim, sizeof f->claim,
+			 "With whom it talked by TCP is not known: %.200s",
+			 u->refused ? u->refused : "no connection was seen");
+	}
+	bytes_free(&words);
+	for (size_t i = 0; u->n && i < sizeof shown / sizeof shown[0]; i++)
+		explain_number(f, peer_used_names[shown[i]],
+			       shown[i] <= PEER_RECEIVED ? UNIT_BYTES : UNIT_SECONDS,
+			       u->row[0].value[shown[i]], "peers:/peers/0/%s",
+			       peer_used_names[shown[i]]);
+	settle(f, s, show_peers);
+}
+
 int explain_run(struct explain *x, const struct summary *s, const struct run *r,
 		enum explain_topic ask)
 {
@@ -507,6 +541,7 @@ int explain_run(struct explain *x, const struct summary *s, const struct run *r,
 	add_waits(x);
 	add_memory(x);
 	add_io(x);
+	add_peers(x);
 	explain_rank(x);
 	return 0;
 }
