@@ -9,8 +9,8 @@
 # computing, and of one that does nothing else. memray (PyPI), which counts each allocation, is beside it on the program of NumPy.
 set -eu
 BUILD=${BUILD:-build}
-LEAKS=${LEAKS:-20} PAIRS=${PAIRS:-8} LEAK_SECONDS=16 TURNS=200 COMPUTE=25000000
-[ -z "${QUICK:-}" ] || LEAKS=3 PAIRS=2 TURNS=60
+LEAKS=${LEAKS:-20} PAIRS=${PAIRS:-8} LEAK_SECONDS=16 TURNS=50 COMPUTE=100000000
+[ -z "${QUICK:-}" ] || LEAKS=3 PAIRS=2 TURNS=15
 # shellcheck source=bench/bar.sh
 . bench/bar.sh
 scratch=$(mktemp -d)

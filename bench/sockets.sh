@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # What --peers costs with 1,000 sockets of one process (500 connections on loopback, both ends): CPU time of the recorder with and without it, in
-# turns. A minute; QUICK=1: twenty seconds.
+# turns; and how right it is about what limits a transfer, and about bytes, on mixes whose limit is made (sockets_mixes.py, SEED). Six minutes;
+# QUICK=1: two.
 set -eu
 BUILD=${BUILD:-build}
 PAIRS=5 SECONDS_EACH=15
@@ -11,6 +12,7 @@ PAIRS=5 SECONDS_EACH=15
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 sonde=$(realpath "$BUILD/sonde")
+here=$(realpath bench)
 cd "$scratch"
 cat >sockets.py <<'PROGRAM'
 import resource
@@ -46,4 +48,11 @@ done
 paste on off | awk '{ print $1 - $2 }' >added
 figure 'recorder without --peers' "$(median <off)" '% of a core'
 bar 'more with --peers, 1,000 sockets' "$(median <added)" '% of a core' '<=' 0.3
+
+words=()
+[ -z "${QUICK:-}" ] || words=(far short bursts)
+SONDE=$sonde python3 "$here/sockets_mixes.py" "${SEED:-1}" "${words[@]}" | tee mixes
+read -r right judged exact counted <<<"$(tail -n 1 mixes)"
+bar "what limits a transfer, $judged ends of mixes: named right" "$(awk "BEGIN { print 100 * $right / $judged }")" % '>=' 95
+bar "bytes of $counted ends of 2 s and more: exact" "$(awk "BEGIN { print 100 * $exact / $counted }")" % '>=' 100
 exit "$missed"

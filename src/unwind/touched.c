@@ -6,6 +6,7 @@
 #include "unwind/pagemap.h"
 #include "unwind/pids.h"
 #include "unwind/python_merge.h"
+#include "unwind/touch.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -29,19 +30,6 @@ enum {
 	NEAR_BYTES = 2 << 20,
 	RANGES_MAX = 1024, /* of huge pages that are asked for at a time */
 	CREDIT_MS = 10,    /* of CPU time that a sample is worth to those who look for lines */
-};
-
-/* A sampled fault. */
-struct touch {
-	uint64_t address;
-	int64_t at_ns;
-	uint32_t node, faults;
-	uint32_t lost; /* faults of samples that were lost before it: of small pages, as most are */
-	uint32_t huge; /* pages of huge ones that it stands for, found by where they are */
-	pid_t tid;
-	uint16_t pages; /* of each fault; 0: it was not looked at yet */
-	uint8_t seen;
-	bool of_file, here;
 };
 
 struct toucher {
@@ -303,7 +291,6 @@ static void place_huge(struct touched *t, struct toucher *p, const struct pagema
 	p->placed = p->n > 0;
 	if (!p->n)
 		return;
-	qsort(p->touch, p->n, sizeof *p->touch, by_address);
 	for (uint32_t i = 0; i < p->n; i++)
 		p->touch[i].huge = 0;
 	from = p->touch[0].address / NEAR_BYTES * NEAR_BYTES;
@@ -353,6 +340,25 @@ static void take_for_here(struct touched *t, struct toucher *p)
 	p->young = 0;
 }
 
+/* By address, without those whose pages were given back and touched again since. */
+static void drop_reused(const struct touched *t, struct toucher *p)
+{
+	uint32_t n = 0;
+
+	if (!p->n)
+		return;
+	qsort(p->touch, p->n, sizeof *p->touch, by_address);
+	touch_mark_reused(p->touch, p->n, t->page_bytes);
+	p->young = 0;
+	for (uint32_t i = 0; i < p->n; i++) {
+		if (p->touch[i].reused)
+			continue;
+		p->young += p->touch[i].seen < SEEN_MAX;
+		p->touch[n++] = p->touch[i];
+	}
+	p->n = n;
+}
+
 static void look_at_process(struct touched *t, uint32_t row, bool all)
 {
 	struct toucher *p = &t->process[row];
@@ -382,8 +388,10 @@ static void look_at_process(struct touched *t, uint32_t row, bool all)
 		p->touch[n++] = *x;
 	}
 	p->n = n;
-	if (all)
+	if (all) {
+		drop_reused(t, p);
 		place_huge(t, p, &m);
+	}
 	pagemap_close(&m);
 }
 

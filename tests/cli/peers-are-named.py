@@ -3,11 +3,15 @@
 the job's; what limits a transfer, on loopback and over a way with a round trip (tests/far_end.py, root); several nodes as a matrix; nothing where it
 was not asked for."""
 # limit: 300
+import glob
 import json
 import os
+import shutil
 import subprocess
 import sys
+import time
 
+import explained
 import jsonschema
 
 from ordinary_user import USER, enter_room
@@ -75,6 +79,47 @@ for host in ("127.0.0.1", "::1", "::ffff:127.0.0.1"):
     assert "peers_mix" in ends["out"]["process"], ends["out"]
 assert json.loads(beside.communicate(timeout=60)[0])["sent"] > 0
 
+# ---- attached: what was there before does not count ----
+program = subprocess.Popen([*USER, sys.executable, MIX, "program", "6"], stdout=subprocess.PIPE, text=True)
+time.sleep(2)
+subprocess.run([*USER, SONDE, "attach", "-q", "--stacks=off", "--peers", "-o", "attached", "-p", str(program.pid)], check=True, timeout=60)
+truth = json.loads(program.communicate(timeout=60)[0])
+attached = {row["direction"]: row for row in json.loads(sonde("show", "--peers", "--json", "attached"))["peers"]}
+assert 0.3 * truth["sent"] < attached["out"]["sent_bytes"] < 0.75 * truth["sent"], (truth, attached)
+assert attached["out"]["sent_bytes"] == attached["in"]["received_bytes"], attached
+
+# ---- the kernel has no room for an answer now and then (ENOBUFS): bytes are exact all the same ----
+SHIM = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <sys/socket.h>
+ssize_t recv(int fd, void *to, size_t n, int flags)
+{
+	static ssize_t (*next)(int, void *, size_t, int);
+	static int calls;
+	struct sockaddr own;
+	socklen_t size = sizeof own;
+
+	if (!next)
+		next = (ssize_t (*)(int, void *, size_t, int))dlsym(RTLD_NEXT, "recv");
+	if (!getsockname(fd, &own, &size) && own.sa_family == AF_NETLINK && flags & MSG_TRUNC && ++calls % 5 == 3) {
+		errno = ENOBUFS;
+		return -1;
+	}
+	return next(fd, to, n, flags);
+}
+"""
+shim = subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-x", "c", "-", "-o", "shim.so", "-ldl"], input=SHIM, text=True, check=False)
+if not shim.returncode:
+    os.chmod("shim.so", 0o755)
+    said = subprocess.run([*USER, "env", "LD_PRELOAD=" + os.path.abspath("shim.so"), SONDE, "run", "-q", "--stacks=off", "--peers", "-o", "short", "--",
+                           sys.executable, MIX, "program", "6"], stdout=subprocess.PIPE, text=True, check=True, timeout=60).stdout
+    truth, short = json.loads(said), json.loads(sonde("show", "--peers", "--json", "short"))
+    ends = {row["direction"]: row for row in short["peers"] if row["port"] == truth["port"]}
+    assert ends["out"]["sent_bytes"] == ends["in"]["received_bytes"] == truth["sent"], (truth, short)
+    assert all(row["unseen_ends"] == 0 for row in ends.values()), ends
+
 # ---- what limits it ----
 document, said = record("reader", sys.executable, MIX, "reader", "3", before=USER)
 sender = next(row for row in document["peers"] if row["direction"] == "out")
@@ -82,9 +127,18 @@ assert sender["limited_by"] == "reader" and sender["receiver_limited_seconds"] >
 assert sender["sent_bytes"] == json.loads(said)["sent"], (sender, said)
 assert "waited for the reader" in sonde("show", "reader"), sonde("show", "reader")
 assert "waited-for-reader" in {verdict["rule"] for verdict in json.loads(sonde("show", "--json", "reader"))["verdicts"]}
+told = explained.explain("reader", ask="io")
+assert explained.finding(told, "waited-for-reader")["settle"].startswith("sonde show --peers"), told
+assert "waited for the reader" in explained.finding(told, "peers")["claim"], told
+assert any(number["at"].startswith("peers:/peers/0/") for number in explained.finding(told, "peers")["numbers"]), told
 sonde("report", "--only", "html", "reader")
 with open("reader/report.html", encoding="utf-8") as f:
     assert "With whom the job talked by TCP" in f.read()
+if shutil.which("pdftotext") and os.path.exists(f"{os.environ['BUILD']}/libexec/sonde/sonde-draw"):
+    sonde("report", "--only", "pdf", "reader")
+    (paper,) = glob.glob("reader/*.pdf")
+    paper = " ".join(subprocess.run(["pdftotext", "-l", "1", paper, "-"], check=True, capture_output=True, text=True).stdout.split())
+    assert "With whom the job talked by TCP" in paper and "waited for the reader" in paper, paper
 
 right = tried = 0
 for limit, delay, loss, rate in (("buffer", 0.005, 0, 0), ("network", 0.005, 0, 10000000), ("reader", 0.005, 0, 0), ("program", 0.002, 0, 0),
@@ -105,57 +159,71 @@ for limit, delay, loss, rate in (("buffer", 0.005, 0, 0), ("network", 0.005, 0, 
 # On a machine that is too crowded to move packets in time one may be told otherwise.
 assert right >= tried - 1, (right, tried)
 
-# ---- two nodes ----
-SERVER = """
-import socket, sys
-one = socket.create_server(("10.8.0.1", 7000)).accept()[0]
-got = 0
-while data := one.recv(1 << 20):
-    got += len(data)
-one.sendall(b"%d" % got)
-one.close()
-"""
-CLIENT = """
-import socket, sys, time
-for _ in range(300):
-    try:
-        one = socket.create_connection(("10.8.0.1", 7000))
-        break
-    except OSError:
-        time.sleep(0.05)
-for _ in range(25):
-    one.sendall(b"x" * 40000)
-    time.sleep(0.1)
-one.shutdown(socket.SHUT_WR)
-assert b"".join(iter(lambda: one.recv(100), b"")) == b"1000000"
-one.close()
+# ---- three nodes, each with an address to each other ----
+# From, to, bytes that the one who connects sends in 2.5 s, and bytes of the answer.
+TALKS = [(12, 11, 1000000, 7), (13, 11, 250000, 125000), (13, 12, 25, 2000000)]
+TALK = """
+import json, socket, sys, threading, time
+me, talks = int(sys.argv[1]), json.loads(sys.argv[2])
+
+def serve(address, port, sent, answer):
+    end = socket.create_server((address, port)).accept()[0]
+    while sent > 0 and (data := end.recv(1 << 20)):
+        sent -= len(data)
+    end.sendall(b"y" * answer)
+    end.close()
+
+def connect(address, port, sent, answer):
+    for _ in range(300):
+        try:
+            end = socket.create_connection((address, port))
+            break
+        except OSError:
+            time.sleep(0.05)
+    for _ in range(25):
+        end.sendall(b"x" * (sent // 25))
+        time.sleep(0.1)
+    end.shutdown(socket.SHUT_WR)
+    while answer > 0 and (data := end.recv(1 << 20)):
+        answer -= len(data)
+    end.close()
+
+threads = [threading.Thread(target=serve if to == me else connect, args=(f"10.8.{source + to - 22}.{to}", 7000, sent, answer))
+           for source, to, sent, answer in talks if me in (source, to)]
+[one.start() for one in threads]
+[one.join() for one in threads]
 """
 holders = []
 if os.getuid() == 0 and subprocess.run(["unshare", "--net", "--uts", "true"], check=False).returncode == 0:
     holders = [subprocess.Popen(["unshare", "--net", "--uts", "sh", "-c", f"echo n{i} >/proc/sys/kernel/hostname && echo ready && exec sleep 120"], text=True,
-                                stdout=subprocess.PIPE) for i in (11, 12)]
+                                stdout=subprocess.PIPE) for i in (11, 12, 13)]
     assert all(holder.stdout.readline() == "ready\n" for holder in holders)
-    inner = [["nsenter", "-t", str(one.pid), "--net", "--uts"] for one in holders]
+inner = {i: ["nsenter", "-t", str(one.pid), "--net", "--uts"] for i, one in zip((11, 12, 13), holders)}
 try:
-    if holders and not subprocess.run(["ip", "link", "add", "pa", "netns", str(holders[0].pid), "type", "veth", "peer", "name", "pb", "netns",
-                                       str(holders[1].pid)], check=False).returncode:
-        for i, name in enumerate(("pa", "pb")):
-            for words in ("link set lo up", f"addr add 10.8.0.{i + 1}/24 dev {name}", f"link set {name} up"):
+    made = bool(holders)
+    for one, two, _, _ in TALKS if made else ():
+        pids = [str(holders[i - 11].pid) for i in (one, two)]
+        made = made and not subprocess.run(["ip", "link", "add", f"to{two}", "netns", pids[0], "type", "veth", "peer", "name", f"to{one}", "netns", pids[1]],
+                                           check=False).returncode
+        for i, other in ((one, two), (two, one)) if made else ():
+            for words in ("link set lo up", f"addr add 10.8.{one + two - 22}.{i}/24 dev to{other}", f"link set to{other} up"):
                 subprocess.run([*inner[i], "ip", *words.split()], check=True)
-        nodes = [subprocess.Popen([*inner[i], "env", "SLURM_JOB_ID=4711", "SLURM_JOB_NODELIST=n[11-12]", "SLURM_JOB_NUM_NODES=2", f"SLURMD_NODENAME=n{11 + i}",
-                                   SONDE, "run", "-q", "--stacks=off", "--peers", "-o", "nodes", "--", sys.executable, "-c", program])
-                 for i, program in enumerate((SERVER, CLIENT))]
-        assert [node.wait(timeout=60) for node in nodes] == [0, 0]
+    if made:
+        nodes = [subprocess.Popen([*inner[i], "env", "SLURM_JOB_ID=4711", "SLURM_JOB_NODELIST=n[11-13]", "SLURM_JOB_NUM_NODES=3", f"SLURMD_NODENAME=n{i}",
+                                   SONDE, "run", "-q", "--stacks=off", "--peers", "-o", "nodes", "--", sys.executable, "-c", TALK, str(i), json.dumps(TALKS)])
+                 for i in inner]
+        assert [node.wait(timeout=60) for node in nodes] == [0, 0, 0]
         document = json.loads(sonde("show", "--peers", "--json", "nodes"))
         cells = {(cell["from"], cell["to"]): cell["bytes"] for cell in document["matrix"]}
-        assert cells == {("n12", "n11"): 1000000, ("n11", "n12"): 7}, (cells, document)
-        assert {row["remote_node"] for row in document["peers"]} == {"n11", "n12"}, document["peers"]
+        wanted = {(f"n{one}", f"n{two}"): sent for one, two, sent, _ in TALKS} | {(f"n{two}", f"n{one}"): answer for one, two, _, answer in TALKS}
+        assert cells == wanted, (cells, document)
+        assert {row["remote_node"] for row in document["peers"]} == {"n11", "n12", "n13"}, document["peers"]
         assert "From node (row) to node (column)" in sonde("show", "--peers", "nodes")
         sonde("report", "--only", "html", "nodes")
         with open("nodes/report.html", encoding="utf-8") as f:
             assert "Bytes from node to node" in f.read()
     else:
-        print("no two nodes can be made here")
+        print("no three nodes can be made here")
 finally:
     for one in holders:
         one.kill()

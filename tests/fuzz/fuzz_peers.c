@@ -41,6 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct peers_book b;
 	int64_t now_ns = 1000000000;
+	enum sockdiag_end end_of_dump;
 	int error;
 
 	check(!peers_init(&b));
@@ -53,12 +54,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		n = n < size ? n : (uint16_t)size;
 		now_ns += 1000000000;
 		peers_begin(&b, now_ns);
-		(void)sockdiag_each(data, n, take, &b, &error);
+		end_of_dump = sockdiag_each(data, n, take, &b, &error);
 		check(error <= 0);
 		peers_asked(&b);
 		for (uint32_t i = 0; i < b.unknown; i += 2)
 			(void)peers_own(&b, b.ask[i].inode, 1 + i % 3);
-		peers_finish(&b);
+		peers_finish(&b, end_of_dump == SOCKDIAG_DONE);
 		(void)sockdiag_each(data, n, end, &b, &error);
 		check_rows(&b);
 		data += n;

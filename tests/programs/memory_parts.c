@@ -3,7 +3,7 @@
  * touches: memory_parts INDEX TABLE LOG TIMES_100. Is silent, and holds all of it for two seconds.
  * Or memory_parts leak SECONDS: keeps 1 MB of the 33 that it touches, again and again; drip: 1 MB a
  * second of a GB; steady: nothing of a GB; plateau: 60 MB in the first half. Or memory_parts turns
- * TIMES COMPUTE: touches 16 MB and computes, so often, and does nothing else. Also compiled as C++.
+ * TIMES COMPUTE: touches 64 MB and computes, so often, and does nothing else. Also compiled as C++.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -95,7 +95,7 @@ static int turns(size_t n, size_t compute)
 	volatile double x = 1;
 
 	for (size_t i = 0; i < n; i++) {
-		churn(16);
+		churn(64); /* less than 33 MB the library would keep */
 		for (size_t k = 0; k < compute; k++)
 			x = x * 1.0000001 + 1e-9;
 	}

@@ -69,7 +69,7 @@ static void look(struct peers_book *b, int64_t second, const struct answer *x, u
 	peers_asked(b);
 	if (process)
 		(void)peers_own(b, d.inode, process);
-	peers_finish(b);
+	peers_finish(b, true);
 }
 
 static int set_up(void **state)
@@ -123,7 +123,9 @@ static void bad_answers_are_left(void **state)
 	refused.error = 7;
 	(void)sockdiag_each(&refused, sizeof refused, keep, &d, &error);
 	assert_int_equal(error, -EPROTO);
-	assert_int_equal(sockdiag_each(&x, sizeof x - 1, keep, &d, &error), SOCKDIAG_MORE);
+	for (size_t n = 0; n < sizeof x; n++)
+		assert_int_equal(sockdiag_each(&x, n, keep, &d, &error), SOCKDIAG_MORE);
+	assert_int_equal(d.cookie, 0);
 	x.a.nla_len = 2;
 	(void)sockdiag_each(&x, sizeof x, keep, &d, &error);
 	x = answer(1, SOCKDIAG_ESTABLISHED, 40000, 80);
@@ -218,6 +220,126 @@ static void what_was_before_does_not_count(void **state)
 	peers_free(&b);
 }
 
+static void a_dump_that_broke_off_says_nothing_of_others(void **state)
+{
+	struct peers_book b;
+	struct answer x = answer(1, SOCKDIAG_ESTABLISHED, 40000, 80);
+
+	(void)state;
+	assert_int_equal(peers_init(&b), 0);
+	x.i.tcpi_bytes_sent = x.i.tcpi_bytes_acked = 500;
+	look(&b, 1, &x, 0);
+	for (int s = 2; s < 8; s++) {
+		peers_begin(&b, s * INT64_C(1000000000));
+		peers_finish(&b, false);
+	}
+	x.i.tcpi_bytes_sent = x.i.tcpi_bytes_acked = 700;
+	look(&b, 8, &x, 9);
+	for (int s = 9; s < 15; s++) {
+		peers_begin(&b, s * INT64_C(1000000000));
+		peers_finish(&b, false);
+	}
+	assert_int_equal(peers_missing(&b), 0);
+	x.i.tcpi_bytes_sent = x.i.tcpi_bytes_acked = 900;
+	look(&b, 15, &x, 0);
+	assert_int_equal(b.nrows, 1);
+	assert_int_equal(b.row[0].value[PEER_SENT_BYTES], 400); /* 500 were there before */
+	assert_int_equal(b.row[0].value[PEER_CONNECTIONS], 1);
+	assert_int_equal(b.row[0].value[PEER_UNSEEN_ENDS], 0);
+	peers_free(&b);
+}
+
+/* What a socket looks like a second after another look, and what of that second is whose. */
+struct waiting {
+	uint32_t queued, unsent, window, cwnd, buffered, rtt_us, rtt_min_us;
+	uint64_t receiver_us, buffer_us;
+	enum peer_counter by; /* PEER_BUSY_NS: the network */
+};
+
+static void what_it_waits_for_is_told_apart(void **state)
+{
+	enum { MSS = 1000, BUFFER = 30000 };
+	static const struct waiting made[] = {
+		{ .by = PEER_PROGRAM_NS }, /* it waits for an answer */
+		{ 5000, 0, 60000, 100, 9000, 50000, 50000, 0, 0, PEER_PROGRAM_NS },
+		{ 5900, 900, 60000, 100, 9000, 50000, 50000, 0, 0, PEER_PROGRAM_NS }, /* Nagle */
+		{ 25000, 20000, 5900, 100, 29000, 50000, 50000, 0, 0, PEER_RECEIVER_NS },
+		{ 25000, 25000, 0, 100, 29000, 50000, 50000, 990000, 0, PEER_RECEIVER_NS },
+		{ 700, 700, 0, 100, 2000, 50000, 50000, 0, 0, PEER_RECEIVER_NS },
+		{ 25000, 0, 60000, 100, 21000, 50000, 50000, 300000, 0, PEER_BUFFER_NS },
+		{ 25000, 20000, 60000, 100, 29000, 50000, 50000, 0, 0, PEER_BUFFER_NS },
+		{ 25000, 20000, 60000, 5, 29000, 50000, 50000, 0, 0, PEER_BUSY_NS },
+		/* A queue on the way. */
+		{ 25000, 0, 60000, 100, 29000, 150000, 50000, 0, 900000, PEER_BUSY_NS },
+		{ 65000, 5000, 60000, 100, 29000, 150000, 50000, 900000, 0, PEER_BUSY_NS },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof made / sizeof made[0]; i++) {
+		const struct waiting *w = &made[i];
+		struct answer x = answer(1, SOCKDIAG_ESTABLISHED, 40000, 80);
+		struct sockdiag d = parsed(&x);
+		struct peers_book b;
+		int64_t most = 0;
+
+		assert_int_equal(peers_init(&b), 0);
+		look(&b, 1, NULL, 0);
+		look(&b, 2, &x, 9);
+		d.mss = MSS;
+		d.queued = w->queued;
+		d.unsent = w->unsent;
+		d.window = w->window;
+		d.congestion = (uint64_t)w->cwnd * MSS;
+		d.buffer = BUFFER;
+		d.buffered = w->buffered;
+		d.rtt_us = w->rtt_us;
+		d.rtt_min_us = w->rtt_min_us;
+		d.busy_us = 1000000;
+		d.receiver_us = w->receiver_us;
+		d.buffer_us = w->buffer_us;
+		peers_begin(&b, 3000000000);
+		peers_take(&b, &d);
+		peers_finish(&b, true);
+		assert_int_equal(b.row[0].value[PEER_BUSY_NS], 1000000000);
+		for (int c = PEER_RECEIVER_NS; c <= PEER_PROGRAM_NS; c++)
+			if (b.row[0].value[c] > most)
+				most = b.row[0].value[c];
+		if (w->by == PEER_BUSY_NS)
+			assert_int_equal(most, 0);
+		else if (most != b.row[0].value[w->by] || most < 600000000)
+			fail_msg("%zu: %lld of %lld", i, (long long)b.row[0].value[w->by],
+				 (long long)most);
+		peers_free(&b);
+	}
+}
+
+static void drops_of_ones_own_queue_are_not_sent_twice(void **state)
+{
+	struct peers_book *b = *state;
+	struct answer x = answer(1, SOCKDIAG_ESTABLISHED, 40000, 80);
+	struct sockdiag d;
+
+	x.i.tcpi_bytes_acked = 1; /* the SYN: this end opened it */
+	look(b, 2, &x, 9);
+	x.i.tcpi_bytes_sent = 9000; /* 4000 of them never left: they do not count as sent again */
+	x.i.tcpi_bytes_acked = 3001;
+	x.m.idiag_wqueue = 5000;
+	x.i.tcpi_notsent_bytes = 3000;
+	look(b, 3, &x, 0);
+	assert_int_equal(b->row[0].value[PEER_SENT_BYTES], 5000);
+	x.m.idiag_state = SOCKDIAG_CLOSED;
+	x.m.idiag_wqueue = 0;
+	x.i.tcpi_notsent_bytes = 0;
+	x.i.tcpi_bytes_sent = 12000;
+	x.i.tcpi_bytes_acked = 8002; /* SYN and FIN, too */
+	x.i.tcpi_bytes_received = 8; /* likewise: 7 came with the end */
+	x.i.tcpi_data_segs_in = 1;
+	d = parsed(&x);
+	peers_destroyed(b, &d, 4000000000);
+	assert_int_equal(b->row[0].value[PEER_SENT_BYTES], 8000);
+	assert_int_equal(b->row[0].value[PEER_RECEIVED_BYTES], 7);
+}
+
 static void rows_and_sockets_are_bounded(void **state)
 {
 	struct peers_book *b = *state;
@@ -236,7 +358,7 @@ static void rows_and_sockets_are_bounded(void **state)
 	peers_asked(b);
 	for (uint32_t i = 1; i <= PEERS_SOCKETS + 5; i++)
 		(void)peers_own(b, i, 9);
-	peers_finish(b);
+	peers_finish(b, true);
 	assert_int_equal(b->left_out, 5);
 	assert_int_equal(b->nrows, PEERS_ROWS);
 	assert_true(b->row[PEERS_ROWS - 1].many);
@@ -254,6 +376,10 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(others_sockets_are_nobodys, set_up, tear_down),
 		cmocka_unit_test(what_was_before_does_not_count),
+		cmocka_unit_test(a_dump_that_broke_off_says_nothing_of_others),
+		cmocka_unit_test(what_it_waits_for_is_told_apart),
+		cmocka_unit_test_setup_teardown(drops_of_ones_own_queue_are_not_sent_twice, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(rows_and_sockets_are_bounded, set_up, tear_down),
 	};
 

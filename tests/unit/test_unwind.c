@@ -17,10 +17,12 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/random.h"
 #include "source/program/stacks_helper.h"
 #include "unwind/names.h"
 #include "unwind/pids.h"
 #include "unwind/profile.h"
+#include "unwind/touch.h"
 
 struct scene {
 	struct stacks_page *page;
@@ -463,7 +465,73 @@ static void test_threads_are_listed_until_enough(void **state)
 	root_close(&proc);
 }
 
+/* ---- pages that were given back and touched again ---- */
+
+enum { PERIOD = 127, PAGE = 4096, TOUCHES = 200 };
+
+static int by_address(const void *a, const void *b)
+{
+	const struct touch *x = a, *y = b;
+
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+/* So many samples of a node from there on, in the order of addresses or anywhere in the range. */
+static uint32_t put_touches(struct touch *x, uint32_t n, uint64_t from, int64_t at_ns,
+			    struct random *anywhere)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t page = anywhere ? random_u64(anywhere) % (n * PERIOD) : i * PERIOD;
+
+		x[i] = (struct touch){ .address = from + page * PAGE,
+				       .at_ns = at_ns + i,
+				       .faults = PERIOD,
+				       .pages = 1,
+				       .here = true };
+	}
+	return n;
+}
+
+static uint32_t count_reused(struct touch *x, uint32_t n, int64_t before_ns)
+{
+	uint32_t reused = 0;
+
+	qsort(x, n, sizeof *x, by_address);
+	touch_mark_reused(x, n, PAGE);
+	for (uint32_t i = 0; i < n; i++) {
+		assert_true(!x[i].reused || x[i].at_ns < before_ns);
+		reused += x[i].reused;
+	}
+	return reused;
+}
+
+static void test_pages_that_are_used_again_count_once(void **state)
+{
+	const uint64_t at = UINT64_C(0x7f0000000000), part = (uint64_t)TOUCHES * PERIOD * PAGE;
+	struct touch x[5 * TOUCHES];
+	struct random random = { 7 };
+	uint32_t n, passes;
+
+	(void)state;
+	n = put_touches(x, TOUCHES, at, 1000, NULL);
+	assert_int_equal(count_reused(x, n, 0), 0);
+	n = put_touches(x, TOUCHES, at, 1000, &random);
+	assert_in_range(count_reused(x, n, INT64_MAX), 0, TOUCHES / 20);
+	for (passes = 2; passes <= 4; passes++) {
+		/* Right before and behind it is memory that is older, and stays. */
+		n = put_touches(x, TOUCHES / 2, at - part / 2, 1000, NULL);
+		n += put_touches(&x[n], TOUCHES / 2, at + part, 1000, NULL);
+		for (uint32_t i = 0; i < passes; i++)
+			n += put_touches(&x[n], TOUCHES, at + 5 * i * PAGE, 10000 * (i + 1), NULL);
+		assert_in_range(count_reused(x, n, 10000 * passes), (passes - 1) * TOUCHES * 0.85,
+				(passes - 1) * TOUCHES);
+		for (uint32_t i = 0; i < n; i++)
+			assert_false(x[i].reused && x[i].at_ns < 10000);
+	}
+}
+
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_pages_that_are_used_again_count_once),
 	cmocka_unit_test(test_too_many_stacks_are_folded_and_counted),
 	cmocka_unit_test(test_functions_of_too_many_stacks_are_known),
 	cmocka_unit_test(test_what_is_told_is_told_once),

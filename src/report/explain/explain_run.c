@@ -5,7 +5,6 @@
 #include "report/explain/explain.h"
 #include "report/summary/code.h"
 #include "report/summary/ending.h"
-#include "report/summary/steps.h"
 #include "report/summary/waittime.h"
 
 #include <ctype.h>
@@ -24,8 +23,8 @@ struct theme {
 };
 
 static const char show_all[] = "sonde show --all", show_code[] = "sonde show --code",
-		  show_waits[] = "sonde show --waits", show_steps[] = "sonde show --steps",
-		  report[] = "sonde report", usage[] = "sonde usage";
+		  show_waits[] = "sonde show --waits", report[] = "sonde report",
+		  usage[] = "sonde usage";
 
 static const struct theme themes[] = {
 	{ "how it ended", EXPLAIN_WHERE, show_all },
@@ -39,6 +38,7 @@ static const struct theme themes[] = {
 	{ "memory", EXPLAIN_MEMORY, show_all },
 	{ "files", EXPLAIN_IO, show_waits },
 	{ "a full disk", EXPLAIN_IO, show_all },
+	{ "connections", EXPLAIN_IO, show_peers },
 	{ "the fabric", EXPLAIN_IO, report },
 	{ "idle", EXPLAIN_WAIT, show_waits },
 	{ "waits", EXPLAIN_WAIT, show_waits },
@@ -408,7 +408,7 @@ static void add_waits(struct explain *x)
 	settle(f, s, show_waits);
 }
 
-/* ---- memory and files ---- */
+/* ---- memory, files and connections ---- */
 
 static enum confidence confidence_of_peak(const struct summary *s)
 {
@@ -492,68 +492,6 @@ static void add_io(struct explain *x)
 	settle(f, s, show_waits);
 }
 
-/* ---- steps ---- */
-
-static const struct step *slowest(const struct steps *x)
-{
-	const struct step *most = NULL;
-
-	for (uint32_t i = 0; i < x->n; i++)
-		if (x->step[i].kind == STEP_SLOW &&
-		    (!most || x->step[i].to_s - x->step[i].from_s > most->to_s - most->from_s))
-			most = &x->step[i];
-	return most;
-}
-
-static void put_slowest(struct explain_finding *f, const struct steps *x)
-{
-	const struct step *p = slowest(x);
-	uint32_t i = p ? (uint32_t)(p - x->step) : 0;
-	struct bytes words = { 0 };
-	char at[32], took[32];
-	size_t n = strlen(f->claim);
-
-	if (!p)
-		return;
-	step_words(p, &words);
-	bytes_u8(&words, '\0');
-	snprintf(f->claim + n, sizeof f->claim - n, "; the slowest, step %u at %s, took %s%s%.160s",
-		 i + 1, unit_format(UNIT_SECONDS, p->from_s, at, sizeof at),
-		 unit_format(UNIT_SECONDS, p->to_s - p->from_s, took, sizeof took),
-		 words.len > 1 ? ": " : "", words.failed ? "" : (const char *)words.data);
-	bytes_free(&words);
-	f->from_s = p->from_s;
-	f->to_s = p->to_s;
-	explain_number(f, "slowest step from_seconds", UNIT_SECONDS, p->from_s,
-		       "steps:/steps/%u/from_seconds", i);
-	explain_number(f, "slowest step to_seconds", UNIT_SECONDS, p->to_s,
-		       "steps:/steps/%u/to_seconds", i);
-}
-
-static void add_steps(struct explain *x)
-{
-	const struct summary *s = x->summary;
-	const struct steps *steps = s->iterations;
-	struct bytes words = { 0 };
-	struct explain_finding *f;
-
-	if (!steps || !steps->n || !(f = explain_add(x, EXPLAIN_WHERE, "steps")))
-		return;
-	steps_words(steps, &words);
-	bytes_u8(&words, '\0');
-	snprintf(f->claim, sizeof f->claim, "Steps: %.160s",
-		 words.failed ? "" : (const char *)words.data);
-	bytes_free(&words);
-	explain_number(f, "steps", UNIT_COUNT, s->steps_found, "show:/job/steps");
-	explain_number(f, "step_seconds", UNIT_SECONDS, s->step_s, "show:/job/step_seconds");
-	explain_number(f, "steps_slow", UNIT_COUNT, s->steps_slow, "show:/job/steps_slow");
-	put_slowest(f, steps);
-	f->confidence = steps->metric ? CONFIDENCE_MEDIUM : CONFIDENCE_HIGH;
-	if (steps->metric)
-		explain_copy(f->metric, sizeof f->metric, steps->metric);
-	settle(f, s, show_steps);
-}
-
 int explain_run(struct explain *x, const struct summary *s, const struct run *r,
 		enum explain_topic ask)
 {
@@ -568,9 +506,10 @@ int explain_run(struct explain *x, const struct summary *s, const struct run *r,
 	add_commands(x);
 	add_code(x);
 	add_waits(x);
-	add_steps(x);
+	explain_steps(x);
 	add_memory(x);
 	add_io(x);
+	explain_peers(x);
 	explain_rank(x);
 	return 0;
 }

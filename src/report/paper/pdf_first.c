@@ -13,6 +13,7 @@
 #include "report/summary/filesused.h"
 #include "report/summary/mpi.h"
 #include "report/summary/path.h"
+#include "report/summary/peersused.h"
 #include "report/summary/steps.h"
 #include "report/summary/touched.h"
 #include "report/summary/waittime.h"
@@ -36,7 +37,7 @@ enum {
 	LEGEND_LINE = 12,
 	CODE_KINDS = 8,
 	CODE_FUNCTIONS = 10,
-	WAITS = 5,
+	ROWS = 5,
 	TEXT_MAX = 1024
 };
 
@@ -399,11 +400,16 @@ static double code(struct bytes *d, const struct summary *s, double y)
 	return paragraph(d, &body, y, 2, text) + 4;
 }
 
-/* A part of a few lines of words, which are freed. */
-static double part(struct bytes *d, const char *title, struct bytes *words, double y)
+/* A part of a few lines of words, which are freed; without any, why there are none, or nothing. */
+static double part(struct bytes *d, const char *title, struct bytes *words, const char *refused,
+		   double y)
 {
 	const struct lettering heading = { .size = 11, .colour = COLOUR_INK, .bold = true };
 
+	if (!words->len && refused)
+		bytes_printf(words, "Not recorded: %.900s", refused);
+	if (!words->len)
+		return y;
 	y = paragraph(d, &heading, y, 1, title) + 2;
 	bytes_u8(words, '\0');
 	d->failed |= words->failed;
@@ -413,33 +419,32 @@ static double part(struct bytes *d, const char *title, struct bytes *words, doub
 	return y + 4;
 }
 
-/* Kinds of wait and the functions of the most of it; nothing where nobody asked for it. */
-static double waits(struct bytes *d, const struct summary *s, double y)
+/* What is recorded only if it is asked for: kinds of wait, who touched the memory of the peak, the
+ * files that were used most, with whom it talked most, what ranks did with MPI. */
+static double asked_for(struct bytes *d, const struct summary *s, double y)
 {
 	struct bytes words = { 0 };
 
-	if (!s->waits)
-		return y;
-	if (s->waits->waiting)
-		waittime_words(s->waits->waiting, WAITS, &words);
-	else
+	if (s->waits && s->waits->waiting)
+		waittime_words(s->waits->waiting, ROWS, &words);
+	else if (s->waits)
 		waittime_say(s->waits, 0, &words);
-	return part(d, "What threads waited for", &words, y);
-}
-
-/* Who touched the memory of the peak; nothing where nobody asked for it. */
-static double touched(struct bytes *d, const struct summary *s, double y)
-{
-	struct bytes words = { 0 };
-
-	if (!s->touched)
-		return y;
-	touched_words(s->touched, WAITS, &words);
-	if (!words.len && s->touched->refused)
-		bytes_printf(&words, "Not sampled: %.900s", s->touched->refused);
-	if (!words.len)
-		return y;
-	return part(d, "Which code touched memory first", &words, y);
+	y = part(d, "What threads waited for", &words, NULL, y);
+	if (s->touched) {
+		touched_words(s->touched, ROWS, &words);
+		y = part(d, "Which code touched memory first", &words, s->touched->refused, y);
+	}
+	if (s->files_used) {
+		files_used_words(s->files_used, 2 * ROWS, &words);
+		y = part(d, "Files that the job used most", &words, s->files_used->refused, y);
+	}
+	if (s->peers_used) {
+		peers_used_words(s->peers_used, ROWS, &words);
+		y = part(d, "With whom the job talked by TCP", &words, s->peers_used->refused, y);
+	}
+	if (s->mpi)
+		mpi_words(s->mpi, ROWS, &words);
+	return part(d, "What ranks did with MPI", &words, NULL, y);
 }
 
 /* Which processes were its time; nothing where the command itself was. */
@@ -454,9 +459,9 @@ static double path(struct bytes *d, const struct plots *p, double y)
 	if (path_make(&path, p->summary, p->run, &e))
 		d->failed = true;
 	else if (path_tells(&path, p->summary))
-		path_words(&path, WAITS, &words);
+		path_words(&path, ROWS, &words);
 	path_free(&path);
-	return words.len ? part(d, "Critical path", &words, y) : y;
+	return part(d, "Critical path", &words, NULL, y);
 }
 
 /* How long its steps took; nothing where there are none. */
@@ -465,33 +470,7 @@ static double steps(struct bytes *d, const struct summary *s, double y)
 	struct bytes words = { 0 };
 
 	steps_words(s->iterations, &words);
-	return words.len ? part(d, "Steps", &words, y) : y;
-}
-
-/* The ten files that were used most; nothing where nobody asked for them. */
-static double files(struct bytes *d, const struct summary *s, double y)
-{
-	struct bytes words = { 0 };
-
-	if (!s->files_used)
-		return y;
-	files_used_words(s->files_used, 10, &words);
-	if (!words.len && s->files_used->refused)
-		bytes_printf(&words, "Not recorded: %.900s", s->files_used->refused);
-	if (!words.len)
-		return y;
-	return part(d, "Files that the job used most", &words, y);
-}
-
-/* Efficiencies of an MPI job; nothing where nobody asked for them. */
-static double mpi(struct bytes *d, const struct summary *s, double y)
-{
-	struct bytes words = { 0 };
-
-	if (!s->mpi)
-		return y;
-	mpi_words(s->mpi, WAITS, &words);
-	return part(d, "What ranks did with MPI", &words, y);
+	return part(d, "Steps", &words, NULL, y);
 }
 
 static void proof_of(const struct plots *p, const struct summary_verdict *v, char *out, size_t size)
@@ -589,12 +568,9 @@ struct pdf_shown pdf_first_page(struct bytes *d, const struct plots *p)
 	y = four_figures(d, p->summary, y) + 12;
 	y = time_bar(d, p->summary, y);
 	y = code(d, p->summary, y);
-	y = waits(d, p->summary, y);
-	y = touched(d, p->summary, y);
+	y = asked_for(d, p->summary, y);
 	y = steps(d, p->summary, y);
 	y = path(d, p, y);
-	y = files(d, p->summary, y);
-	y = mpi(d, p->summary, y);
 	y = verdicts(d, p, y, p->n ? PDF_BOTTOM - OVERVIEW_HEIGHT - 6 : PDF_BOTTOM);
 	return overview(d, p, y);
 }

@@ -17,6 +17,7 @@ const char *const peer_used_names[PEER_USED] = {
 	"busy_seconds",
 	"receiver_limited_seconds",
 	"buffer_limited_seconds",
+	"program_limited_seconds",
 	"connections",
 	"unseen_ends",
 	"network_limited_seconds",
@@ -28,10 +29,6 @@ const char *const peer_limit_names[] = {
 	[PEER_LIMIT_NETWORK] = "network",
 	[PEER_LIMIT_PROGRAM] = "program",
 };
-
-/* Of the time sending. */
-#define READER_LEAST 0.1
-#define BUFFER_LEAST 0.35
 
 static bool is_peer(const struct run *r, uint32_t i)
 {
@@ -53,8 +50,9 @@ static void take_finals(struct peer_row *row, const struct run *r, uint32_t inst
 			if (metric[i] && v->metric == metric[i] && v->value >= 0)
 				row->value[i] = metric_value(&r->metrics[v->metric].row, v->value);
 		}
-	row->value[PEER_NETWORK] = fmax(
-		row->value[PEER_BUSY] - row->value[PEER_RECEIVER] - row->value[PEER_BUFFER], 0);
+	row->value[PEER_NETWORK] = fmax(row->value[PEER_BUSY] - row->value[PEER_RECEIVER] -
+						row->value[PEER_BUFFER] - row->value[PEER_PROGRAM],
+					0);
 	if (!(row->value[PEER_BUSY] >= 0))
 		row->value[PEER_NETWORK] = NAN;
 }
@@ -170,22 +168,26 @@ static void make_rows(struct peers_used *u, const struct run *r)
 	qsort(u->row, u->n, sizeof *u->row, by_bytes);
 }
 
-/* What it waited for. Even where the reader or the buffer alone limits a transfer, each round trip
- * is the network's part: it is the larger that counts against what the network itself makes
- * (a tenth and 35 %, as made transfers over a way with a round trip show).
- * Nothing is said of less than a tenth of a second, and of ends that hardly send. */
+/* What it waited for longest. Nothing is said of less than a tenth of a second, and of ends that
+ * hardly send. */
 enum peer_limit peer_limit_of(const struct peer_row *r)
 {
-	const double *v = r->value, busy = v[PEER_BUSY];
+	const double *v = r->value;
+	const double waited[] = {
+		[PEER_LIMIT_READER] = v[PEER_RECEIVER],
+		[PEER_LIMIT_BUFFER] = v[PEER_BUFFER],
+		[PEER_LIMIT_NETWORK] = v[PEER_NETWORK],
+		[PEER_LIMIT_PROGRAM] = fmax(v[PEER_OPEN] - v[PEER_BUSY], 0) + v[PEER_PROGRAM],
+	};
+	enum peer_limit most = PEER_LIMIT_PROGRAM;
 
 	if (!(v[PEER_SENT] > 0) || v[PEER_SENT] < 0.1 * v[PEER_RECEIVED] || !(v[PEER_BUSY] >= 0) ||
 	    !(v[PEER_OPEN] >= 0.1))
 		return PEER_LIMIT_NONE;
-	if (v[PEER_BUSY] < 0.75 * v[PEER_OPEN])
-		return PEER_LIMIT_PROGRAM;
-	if (v[PEER_RECEIVER] >= READER_LEAST * busy && v[PEER_RECEIVER] >= v[PEER_BUFFER])
-		return PEER_LIMIT_READER;
-	return v[PEER_BUFFER] >= BUFFER_LEAST * busy ? PEER_LIMIT_BUFFER : PEER_LIMIT_NETWORK;
+	for (int i = PEER_LIMIT_READER; i <= PEER_LIMIT_NETWORK; i++)
+		if (waited[i] > waited[most])
+			most = (enum peer_limit)i;
+	return most;
 }
 
 static void judge(struct peers_used *u)

@@ -24,9 +24,10 @@ enum peer_used {
 	PEER_BUSY,
 	PEER_RECEIVER,
 	PEER_BUFFER,
+	PEER_PROGRAM,
 	PEER_CONNECTIONS_SEEN,
 	PEER_UNSEEN,
-	PEER_NETWORK, /* made here: of the time sending, what neither of the two limited */
+	PEER_NETWORK, /* made here: of the time sending, what none of the three limited */
 	PEER_USED
 };
 /* As in JSON: "sent_bytes". */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* peers.c - with whom the job's processes talk by TCP, how much, and what limited them. Once a
- * second the kernel lists all sockets of this network namespace (sock_diag); /proc/PID/fd tells
+/* peers.c - with whom the job's processes talk by TCP, how much, and what limited them. A few times
+ * a second the kernel lists all sockets of this network namespace (sock_diag); /proc/PID/fd tells
  * which are the job's. It tells of each that is destroyed, too, so that the last figures are not
  * lost. Rows become instances whose final counters are stored every ten seconds. */
 #include "source/program/peers.h"
@@ -32,9 +32,10 @@ enum {
 	ANSWER = 32768,
 	ROOM = 4 << 20,
 	LAST_MS = 20,
+	TRIES = 3,
 	COST_PART = 400, /* looks take at most this part of a core */
 };
-#define LOOK_NS      NS_PER_S
+#define LOOK_NS      (NS_PER_S / 5)
 #define LOOK_MOST_NS (60 * NS_PER_S)
 #define STORE_NS     (10 * NS_PER_S)
 
@@ -70,10 +71,13 @@ static const struct metric metrics[] = {
 	[PEER_BUSY_NS] = NS("busy_seconds", SUM, "Sending",
 			    "How long there was something to send or to be acknowledged."),
 	[PEER_RECEIVER_NS] = NS("receiver_limited_seconds", SUM, "Waited for the reader",
-				"Of the time sending: the other end's window was full, since it "
-				"did not read."),
+				"Of the time sending: the other end's window was full."),
 	[PEER_BUFFER_NS] = NS("buffer_limited_seconds", SUM, "Waited for the send buffer",
-			      "Of the time sending: the send buffer was too small."),
+			      "Of the time sending: the send buffer was full, and all of it was "
+			      "on its way."),
+	[PEER_PROGRAM_NS] = NS("program_limited_seconds", SUM, "Waited for the program",
+			       "Of the time sending: all was on its way, and the program had "
+			       "written no more."),
 	[PEER_CONNECTIONS] =
 		ROW("connections", COUNT, SUM, "Connections", "Connections that were seen."),
 	[PEER_UNSEEN_ENDS] = ROW("unseen_ends", COUNT, SUM, "Ended unseen",
@@ -113,6 +117,15 @@ static void take(void *ctx, const struct sockdiag *d)
 		peers_take(k->book, d);
 }
 
+static int open_ask(struct peers *k)
+{
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+
+	file_close(&k->ask);
+	k->ask = fd < 0 ? 0 : fd;
+	return fd < 0 ? -errno : 0;
+}
+
 /* All sockets, of IPv4 and IPv6 in one list; 0 or -errno. */
 static int dump(struct peers *k)
 {
@@ -123,7 +136,7 @@ static int dump(struct peers *k)
 			.nlmsg_type = TCPDIAG_GETSOCK,
 			.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP },
 		      { .idiag_family = AF_INET,
-			.idiag_ext = 1 << (INET_DIAG_INFO - 1),
+			.idiag_ext = 1 << (INET_DIAG_INFO - 1) | 1 << (INET_DIAG_SKMEMINFO - 1),
 			.idiag_states = ~(1u << SOCKDIAG_TIME_WAIT) } };
 	enum sockdiag_end end = SOCKDIAG_MORE;
 	int error = 0;
@@ -131,10 +144,12 @@ static int dump(struct peers *k)
 	if (send(k->ask, &request, sizeof request, 0) != (ssize_t)sizeof request)
 		return -errno;
 	while (end == SOCKDIAG_MORE) {
-		ssize_t n = recv(k->ask, k->answer, sizeof k->answer, MSG_DONTWAIT);
+		ssize_t n = recv(k->ask, k->answer, sizeof k->answer, MSG_DONTWAIT | MSG_TRUNC);
 
 		if (n <= 0)
 			return n ? -errno : -EPIPE;
+		if ((size_t)n > sizeof k->answer)
+			return -EMSGSIZE;
 		end = sockdiag_each(k->answer, (size_t)n, take, k, &error);
 	}
 	return end == SOCKDIAG_REFUSED ? error : 0;
@@ -259,17 +274,21 @@ static void store(struct peers *k, struct sample *s)
 
 /* ---- reading ---- */
 
-/* It takes what it takes: looks are so far apart that it is a small part of a core. */
+/* It takes what it takes: looks are so far apart that it is a small part of a core. A dump that
+ * broke off (ENOBUFS) has left answers behind: the next one begins with a new socket. */
 static int look(struct peers *k)
 {
 	int64_t began_ns = thread_cpu_ns(), cost_ns;
-	int bad;
+	int bad = k->ask ? 0 : open_ask(k);
 
 	peers_begin(k->book, clock_mono_ns());
-	bad = dump(k);
+	if (!bad)
+		bad = dump(k);
 	if (!bad)
 		find_owners(k);
-	peers_finish(k->book);
+	else
+		file_close(&k->ask);
+	peers_finish(k->book, !bad);
 	hear_ends(k);
 	cost_ns = (thread_cpu_ns() - began_ns) * COST_PART;
 	k->period_ns = cost_ns < LOOK_NS        ? LOOK_NS
@@ -380,7 +399,7 @@ static void peers_close(void *state)
 
 static int begin(struct peers *k, struct err *e)
 {
-	int bad;
+	int bad = 0;
 
 	k->uid = geteuid();
 	k->all_uids = !k->uid;
@@ -388,15 +407,16 @@ static int begin(struct peers *k, struct err *e)
 	k->book = calloc(1, sizeof *k->book);
 	if (!k->book || peers_init(k->book))
 		return err_set(e, -ENOMEM, "out of memory for connections");
-	k->ask = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
-	bad = k->ask < 0 ? -errno : 0;
-	if (!bad) {
-		k->ends = listen_for_ends();
+	k->ends = listen_for_ends();
+	for (int i = 0; i < TRIES; i++) {
+		bad = open_ask(k);
+		if (bad)
+			break;
 		peers_begin(k->book, clock_mono_ns());
 		bad = dump(k); /* what was there before */
-		peers_finish(k->book);
-	} else {
-		k->ask = 0;
+		peers_finish(k->book, !bad);
+		if (!bad)
+			break;
 	}
 	return bad ? err_set(e, bad, "the kernel does not list sockets (sock_diag): %s",
 			     strerror(-bad))

@@ -25,6 +25,7 @@ enum peer_counter {
 	PEER_BUSY_NS,
 	PEER_RECEIVER_NS,
 	PEER_BUFFER_NS,
+	PEER_PROGRAM_NS,
 	PEER_CONNECTIONS,
 	PEER_UNSEEN_ENDS,
 	PEER_COUNTERS
@@ -52,6 +53,10 @@ struct peers_socket {
 	int64_t before[PEER_COUNTERS];      /* from before the recording */
 	uint8_t missed;                     /* looks without it */
 	bool first, incoming, fin;          /* fin: the other end has sent all */
+	uint64_t widest;                    /* window of the other end */
+	/* Of the time that it was busy: what it waited for, as the kernel counts it and as looks
+	 * at it say of the rest. */
+	uint64_t reader_us, buffer_us, program_us;
 };
 
 struct peers_table {
@@ -84,7 +89,8 @@ void peers_asked(struct peers_book *b);
 /* The socket with this inode, if its owner is looked for, is of this process. Says whether it was.
  */
 bool peers_own(struct peers_book *b, uint64_t inode, uint32_t process);
-void peers_finish(struct peers_book *b);
+/* whole: the dump came to its end; else nothing is said of sockets that were not in it. */
+void peers_finish(struct peers_book *b, bool whole);
 void peers_destroyed(struct peers_book *b, const struct sockdiag *d, int64_t now_ns);
 /* Sockets that are gone, and of whose end nothing was heard yet. */
 uint32_t peers_missing(const struct peers_book *b);

@@ -8,7 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS = 2 * PEERS_SOCKETS, PORTS = 65536, EPHEMERAL = 32768, MISSED_MOST = 3 };
+enum {
+	SLOTS = 2 * PEERS_SOCKETS,
+	PORTS = 65536,
+	EPHEMERAL = 32768,
+	MISSED_MOST = 3,
+	QUEUE_US = 45000
+};
 #define RETRY_NS      INT64_C(1000000000)
 #define RETRY_MOST_NS (64 * RETRY_NS)
 
@@ -94,17 +100,47 @@ static bool is_incoming(const struct peers_book *b, const struct sockdiag *d)
 	return d->local_port < d->remote_port;
 }
 
+/* ---- what was sent and received ---- */
+
+/* Each once. What a queue of this node drops is in `sent` again, and not in `sent_again`. */
+static uint64_t sent_once(const struct sockdiag *d)
+{
+	return d->sent > d->sent_again ? d->sent - d->sent_again : 0;
+}
+
+/* It has sent all, and its FIN counts as a byte acknowledged, or under way. */
+static bool has_own_fin(const struct peers_socket *s, const struct sockdiag *d)
+{
+	uint64_t acked = d->acked - !s->incoming;
+
+	if (d->state != SOCKDIAG_CLOSED)
+		return d->state == SOCKDIAG_FIN_WAIT1 || d->state == SOCKDIAG_FIN_WAIT2 ||
+		       d->state == SOCKDIAG_LAST_ACK || d->state == SOCKDIAG_CLOSING;
+	return acked == sent_once(d) + 1 || (acked < sent_once(d) && !d->queued);
+}
+
+/* What arrived and what is under way, where that is less. */
+static uint64_t sent_of(const struct peers_socket *s)
+{
+	const struct sockdiag *d = &s->last;
+	uint64_t way = d->queued > d->unsent ? d->queued - d->unsent : 0, no_data, all;
+
+	no_data = (uint64_t)!s->incoming + has_own_fin(s, d);
+	all = d->acked + way;
+	all = all > no_data ? all - no_data : 0;
+	return d->has_sent && sent_once(d) < all ? sent_once(d) : all;
+}
+
 /* The FIN of the other end counts as a byte received. Of a socket that was destroyed it is known by
  * that byte having come without data, or, where data came as well, by the end of both sides. */
 static bool has_fin(const struct peers_socket *s, const struct sockdiag *d)
 {
-	uint64_t mine = d->acked - (d->sent - d->sent_again) - !s->incoming;
 	uint64_t came = d->received - s->last.received;
 
 	if (s->fin || d->state == SOCKDIAG_CLOSE_WAIT || d->state == SOCKDIAG_LAST_ACK ||
 	    d->state == SOCKDIAG_CLOSING)
 		return true;
-	if (d->state != SOCKDIAG_CLOSED || mine != 1 || d->received < s->last.received)
+	if (d->state != SOCKDIAG_CLOSED || d->received < s->last.received || !has_own_fin(s, d))
 		return false;
 	return came == 1 ? d->segments_in == s->last.segments_in : came > 1;
 }
@@ -119,13 +155,68 @@ static void values_of(int64_t v[PEER_COUNTERS], const struct peers_socket *s)
 	const struct sockdiag *d = &s->last;
 
 	memset(v, 0, PEER_COUNTERS * sizeof *v);
-	v[PEER_SENT_BYTES] = bounded(d->sent > d->sent_again ? d->sent - d->sent_again : 0, 1);
+	v[PEER_SENT_BYTES] = bounded(sent_of(s), 1);
 	v[PEER_RECEIVED_BYTES] = bounded(d->received - (s->fin && d->received), 1);
 	v[PEER_AGAIN_BYTES] = bounded(d->sent_again, 1);
 	v[PEER_AGAIN] = d->segments_again;
 	v[PEER_BUSY_NS] = bounded(d->busy_us, 1000);
-	v[PEER_RECEIVER_NS] = bounded(d->receiver_us, 1000);
-	v[PEER_BUFFER_NS] = bounded(d->buffer_us, 1000);
+	v[PEER_RECEIVER_NS] = bounded(s->reader_us, 1000);
+	v[PEER_BUFFER_NS] = bounded(s->buffer_us, 1000);
+	v[PEER_PROGRAM_NS] = bounded(s->program_us, 1000);
+}
+
+/* ---- what it waits for ---- */
+
+/* Packets wait in a queue on the way: a larger window or buffer would make it longer, no more. A
+ * receiver that acknowledges late (40 ms) looks like one. */
+static bool has_queue(const struct sockdiag *d)
+{
+	return d->rtt_min_us && d->rtt_min_us != UINT32_MAX && d->rtt_us >= 2 * d->rtt_min_us &&
+	       d->rtt_us - d->rtt_min_us >= QUEUE_US;
+}
+
+enum limit { BY_PROGRAM, BY_READER, BY_BUFFER, BY_NETWORK };
+
+/* At this moment. The kernel counts the reader's and the buffer's part only while nothing is on its
+ * way, or not at all where the way is long. */
+static enum limit limit_of(const struct sockdiag *d)
+{
+	uint32_t way = d->queued - d->unsent, next = d->unsent < d->mss ? d->unsent : d->mss;
+	bool full = d->buffer && d->buffered >= d->buffer / 3 * 2; /* else a writer is woken */
+
+	if (!d->queued || d->queued < d->unsent)
+		return BY_PROGRAM;
+	if (next && d->window < (uint64_t)way + next)
+		return BY_READER;
+	/* Less than a packet waits for more of it (Nagle's algorithm). */
+	if (d->unsent < d->mss)
+		return full ? BY_BUFFER : BY_PROGRAM;
+	return full && d->buffer < d->congestion ? BY_BUFFER : BY_NETWORK;
+}
+
+static uint64_t more(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
+
+/* Since it was seen last, by what it is now; of one that is gone, by what it was. */
+static void judge(struct peers_socket *s, const struct sockdiag *d)
+{
+	const struct sockdiag *at = d->state == SOCKDIAG_CLOSED ? &s->last : d;
+	uint64_t busy = more(d->busy_us, s->last.busy_us),
+		 reader = more(d->receiver_us, s->last.receiver_us),
+		 buffer = more(d->buffer_us, s->last.buffer_us), rest = more(busy, reader + buffer);
+	enum limit now = limit_of(at);
+
+	if (d->window > s->widest && d->window != UINT64_MAX)
+		s->widest = d->window;
+	if (has_queue(at) && at->window >= s->widest / 2) {
+		reader = buffer = 0;
+		now = now == BY_PROGRAM ? now : BY_NETWORK;
+	}
+	s->reader_us += reader + (now == BY_READER ? rest : 0);
+	s->buffer_us += buffer + (now == BY_BUFFER ? rest : 0);
+	s->program_us += now == BY_PROGRAM ? rest : 0;
 }
 
 /* ---- rows ---- */
@@ -229,9 +320,16 @@ void peers_take(struct peers_book *b, const struct sockdiag *d)
 				 .last = *d, .row = PEER_OWNER_UNKNOWN, .seen_ns = b->now_ns });
 	if (!s)
 		return;
+	if (!was) { /* from its beginning */
+		s->incoming = is_incoming(b, d);
+		s->last = (struct sockdiag){ 0 };
+		judge(s, d);
+		s->last = *d;
+	}
 	if (!was && b->starts)
 		values_of(s->before, s);
 	s->fin = has_fin(s, d);
+	judge(s, d);
 	s->last = *d;
 	s->first = !was && !b->starts;
 	s->missed = 0;
@@ -266,7 +364,6 @@ bool peers_own(struct peers_book *b, uint64_t inode, uint32_t process)
 
 	if (!s || s->row >= 0)
 		return false;
-	s->incoming = is_incoming(b, &s->last);
 	s->row = row_of(b, s, process);
 	number_add(&b->row[s->row].value[PEER_CONNECTIONS], 1);
 	if (s->first) /* it came at some time since the look before */
@@ -295,21 +392,23 @@ static void end_unseen(struct peers_book *b, const struct peers_socket *s)
 	b->row[s->row].changed = true;
 }
 
-void peers_finish(struct peers_book *b)
+void peers_finish(struct peers_book *b, bool whole)
 {
 	struct peers_table *t = &b->table[b->now], *before = &b->table[!b->now];
 
-	for (uint32_t i = 0; i < t->n; i++)
+	for (uint32_t i = 0; whole && i < t->n; i++)
 		wait_for_owner(&t->socket[i], b->now_ns);
 	for (uint32_t i = 0; i < before->n; i++) {
 		struct peers_socket *s = &before->socket[i];
 
-		if (s->row < 0 || find(t, s->last.cookie))
+		if ((whole && s->row < 0) || find(t, s->last.cookie))
 			continue;
-		if (++s->missed == MISSED_MOST || !add(b, s))
+		if (s->row >= 0)
+			s->missed += whole;
+		if (s->missed == MISSED_MOST || !add(b, s))
 			end_unseen(b, s);
 	}
-	b->starts = false;
+	b->starts &= !whole;
 }
 
 void peers_destroyed(struct peers_book *b, const struct sockdiag *d, int64_t now_ns)
@@ -324,6 +423,7 @@ void peers_destroyed(struct peers_book *b, const struct sockdiag *d, int64_t now
 								  ? d->busy_us - s->last.busy_us
 								  : 0);
 	s->fin = has_fin(s, d);
+	judge(s, d);
 	s->last = *d;
 	s->last.state = SOCKDIAG_CLOSED;
 	count(b, s, now_ns);

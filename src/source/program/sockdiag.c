@@ -10,6 +10,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
+/* tcpi_snd_wnd, which headers have since Linux 5.4. */
+enum { WINDOW_AT = offsetof(struct tcp_info, tcpi_bytes_retrans) + 20 };
+
 static bool take_address(struct sockdiag_address *a, const __be32 *from, uint8_t family)
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
@@ -28,6 +31,7 @@ static bool take_address(struct sockdiag_address *a, const __be32 *from, uint8_t
 static void take_info(struct sockdiag *d, const uint8_t *data, size_t n)
 {
 	struct tcp_info i = { 0 };
+	uint32_t window;
 
 	memcpy(&i, data, n < sizeof i ? n : sizeof i);
 	d->has_info = n >= offsetof(struct tcp_info, tcpi_bytes_received) + 8;
@@ -41,9 +45,26 @@ static void take_info(struct sockdiag *d, const uint8_t *data, size_t n)
 	d->segments_in = i.tcpi_data_segs_in;
 	d->rtt_us = i.tcpi_rtt;
 	d->rtt_min_us = i.tcpi_min_rtt;
+	d->mss = i.tcpi_snd_mss;
+	d->unsent = i.tcpi_notsent_bytes;
+	d->congestion = (uint64_t)i.tcpi_snd_cwnd * i.tcpi_snd_mss;
+	d->window = UINT64_MAX;
+	if (n >= WINDOW_AT + sizeof window) {
+		memcpy(&window, data + WINDOW_AT, sizeof window);
+		d->window = window;
+	}
 	d->busy_us = i.tcpi_busy_time;
 	d->receiver_us = i.tcpi_rwnd_limited;
 	d->buffer_us = i.tcpi_sndbuf_limited;
+}
+
+static void take_memory(struct sockdiag *d, const uint8_t *data, size_t n)
+{
+	uint32_t v[SK_MEMINFO_VARS] = { 0 };
+
+	memcpy(v, data, n < sizeof v ? n : sizeof v);
+	d->buffer = v[SK_MEMINFO_SNDBUF];
+	d->buffered = v[SK_MEMINFO_WMEM_QUEUED];
 }
 
 static bool take_socket(struct sockdiag *d, const uint8_t *data, size_t n)
@@ -62,6 +83,7 @@ static bool take_socket(struct sockdiag *d, const uint8_t *data, size_t n)
 	d->inode = m.idiag_inode;
 	d->uid = m.idiag_uid;
 	d->state = m.idiag_state;
+	d->queued = m.idiag_wqueue;
 	d->local_port = ntohs(m.id.idiag_sport);
 	d->remote_port = ntohs(m.id.idiag_dport);
 	for (size_t at = sizeof m; at < n && n - at >= sizeof a;
@@ -71,6 +93,8 @@ static bool take_socket(struct sockdiag *d, const uint8_t *data, size_t n)
 			return false;
 		if (a.nla_type == INET_DIAG_INFO)
 			take_info(d, data + at + sizeof a, a.nla_len - sizeof a);
+		if (a.nla_type == INET_DIAG_SKMEMINFO)
+			take_memory(d, data + at + sizeof a, a.nla_len - sizeof a);
 	}
 	return true;
 }

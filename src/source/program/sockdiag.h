@@ -15,6 +15,8 @@
 /* As in net/tcp_states.h. */
 enum sockdiag_state {
 	SOCKDIAG_ESTABLISHED = 1,
+	SOCKDIAG_FIN_WAIT1 = 4,
+	SOCKDIAG_FIN_WAIT2 = 5,
 	SOCKDIAG_TIME_WAIT = 6,
 	SOCKDIAG_CLOSED = 7,
 	SOCKDIAG_CLOSE_WAIT = 8,
@@ -41,6 +43,11 @@ struct sockdiag {
 	uint64_t sent, sent_again, acked, received;
 	uint32_t segments_again, segments_unacked, segments_in; /* in: those with data */
 	uint32_t rtt_us, rtt_min_us;
+	/* Bytes written and not acknowledged, of them not sent; the other end's window, and that of
+	 * congestion (UINT64_MAX: not told). Memory of the send buffer, and used of it (0: not
+	 * told). */
+	uint32_t mss, queued, unsent, buffer, buffered;
+	uint64_t window, congestion;
 	uint64_t busy_us, receiver_us, buffer_us;
 };
 
