@@ -23,8 +23,8 @@ struct theme {
 };
 
 static const char show_all[] = "sonde show --all", show_code[] = "sonde show --code",
-		  show_waits[] = "sonde show --waits", report[] = "sonde report",
-		  usage[] = "sonde usage";
+		  show_waits[] = "sonde show --waits", show_peers[] = "sonde show --peers",
+		  report[] = "sonde report", usage[] = "sonde usage";
 
 static const struct theme themes[] = {
 	{ "how it ended", EXPLAIN_WHERE, show_all },
