@@ -49,6 +49,7 @@ records() { # FILE METADATA OPTION...: the job runs and is recorded; the recordi
 
 records sonde-unwind '.nodes[0].metadata["source.stacks"]' --stacks
 records sonde-unwind '.nodes[0].metadata["source.waits"]' --waits
+records sonde-files '.nodes[0].metadata["source.files"]' --files
 records sonde-iterator - --tree bpf
 records libsonde_inject.so - --annotations mpi,nvtx
 if [ -e one/libexec/sonde/libsonde_inject.so ]; then
@@ -102,6 +103,11 @@ for option in stacks:stacks waits:waits memory:touches; do
 		contains shown "not sampled: unsupported: the helper sonde-unwind cannot start"
 	}
 done
+if cannot_start files "$sonde" run -q --files -o broken_files -- "$PROGRAMS/spin" 300000 3; then
+	equal "status of the job whose helper for files cannot start" 3 "$status"
+	[ ! -s err ] || fail "run --files whose helper cannot start: $(cat err)"
+	contains <(figure broken_files '.nodes[0].metadata["source.files"]') "the helper sonde-files cannot start; $(remedy libc6)"
+fi
 for helper in "http libcurl4 push --to mlflow --url http://127.0.0.1:1 rec" "database libsqlite3-0 ls --history"; do
 	# shellcheck disable=SC2086 # a word each
 	set -- $helper
