@@ -90,6 +90,7 @@ cannot_start() { # HELPER COMMAND...: its status in $status, what it says in the
 	"${@:2}" >out 2>err </dev/null || status=$?
 	mv -f away "$file"
 }
+available='' why=$([ -n "${RELEASED:-}" ] || echo "it needs Debian's ")$(remedy libdw1)
 for option in stacks:stacks waits:waits memory:touches; do
 	name=${option%:*} source=${option#*:}
 	"$sonde" run -q "--$name" -o "with_$name" -- true || fail "run --$name"
@@ -98,10 +99,13 @@ for option in stacks:stacks waits:waits memory:touches; do
 	figure "with_$name" ".nodes[0].metadata[\"source.$source\"] // \"none\"" | grep -qx none || continue # refused for another reason
 	contains <(figure "broken_$name" ".nodes[0].metadata[\"source.$source\"]") "the helper sonde-unwind cannot start; "
 	equal "how often that for $name was started again" null "$(figure "broken_$name" ".nodes[0].metadata[\"$source.helper_restarts\"]|tostring")"
-	[ "$name" != stacks ] || {
-		"$sonde" show --all broken_stacks >out && tr -s ' \n' ' ' <out >shown
-		contains shown "not sampled: unsupported: the helper sonde-unwind cannot start"
-	}
+	"$sonde" show "broken_$name" >out && tr -s ' \n' ' ' <out >shown
+	contains shown "unsupported: the helper sonde-unwind cannot start"
+	available=$available\ $source
+done
+cannot_start unwind "$sonde" doctor && for source in $available; do
+	grep -A 1 " $source: " out >said
+	contains said "the helper sonde-unwind cannot start; $why"
 done
 if cannot_start files "$sonde" run -q --files -o broken_files -- "$PROGRAMS/spin" 300000 3; then
 	equal "status of the job whose helper for files cannot start" 3 "$status"
