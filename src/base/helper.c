@@ -36,16 +36,21 @@ static bool try_below(const char *dir, const char *name, char *path, size_t size
 	return n > 0 && (size_t)n < size && is_program(path);
 }
 
-/* Where this program lies, with `below` behind it; false when that is not known. */
-static bool beside_program(const char *below, char *dir, size_t size)
+/* The directory `levels` above this program, with `below` behind it; false when that is not known.
+ */
+static bool beside_program(int levels, const char *below, char *dir, size_t size)
 {
 	ssize_t n = readlink("/proc/self/exe", dir, size);
-	char *slash;
+	char *slash = dir;
 
 	if (n <= 0 || (size_t)n >= size)
 		return false;
 	dir[n] = '\0';
-	slash = strrchr(dir, '/');
+	for (int i = 0; i <= levels && slash; i++) {
+		slash = strrchr(dir, '/');
+		if (slash)
+			*slash = '\0';
+	}
 	if (!slash || (size_t)(slash - dir) + strlen(below) + 1 > size)
 		return false;
 	memcpy(slash, below, strlen(below) + 1);
@@ -62,10 +67,11 @@ static int find(const char *name, char *path, size_t size)
 		return -ENOENT;
 	if (set && *set)
 		return try_below(set, name, path, size) ? 0 : -ENOENT;
-	if (beside_program("/../libexec/sonde", dir, sizeof dir) &&
+	if (beside_program(1, "/libexec/sonde", dir, sizeof dir) &&
 	    try_below(dir, name, path, size))
 		return 0;
-	if (beside_program("/libexec/sonde", dir, sizeof dir) && try_below(dir, name, path, size))
+	if (beside_program(0, "/libexec/sonde", dir, sizeof dir) &&
+	    try_below(dir, name, path, size))
 		return 0;
 	return try_below(SONDE_LIBEXEC, name, path, size) ? 0 : -ENOENT;
 }

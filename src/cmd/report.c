@@ -118,7 +118,7 @@ static int make_pdf(struct making *m, const struct plots *p, struct err *e)
 	struct outfile out;
 	int rc = reportfile_pdf(&out, p, p->summary->job_id, m->directory, e);
 
-	if (rc == -ENOENT && !m->o->only) {
+	if ((rc == -ENOENT || rc == -ESTALE) && !m->o->only) {
 		say("report: no PDF: %s", e->text);
 		return 0;
 	}

@@ -98,8 +98,12 @@ static int own_file(struct token *t, struct err *e)
 
 	if (config && *config)
 		n = snprintf(dir, sizeof dir, "%s", config);
+	else if (home && *home)
+		n = snprintf(dir, sizeof dir, "%s/.config", home);
 	else
-		n = snprintf(dir, sizeof dir, "%s/.config", home && *home ? home : ".");
+		return err_set(e, -ENOENT,
+			       "there is no place for a token: set HOME or SONDE_TOKEN, or name a "
+			       "file with --token-file");
 	if (n < 0 || (size_t)n >= sizeof dir - 8)
 		return err_set(e, -ENAMETOOLONG, "the home directory's path is too long");
 	mkdir(dir, 0700);

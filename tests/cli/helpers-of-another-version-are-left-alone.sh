@@ -23,6 +23,14 @@ contains err "sonde-sqlite is of Sonde 9.8.7"
 other/sonde export --to csv -o csv mixed 2>err || fail "an export that needs no helper: $(cat err)"
 other/sonde show mixed >shown
 contains shown "exit code 0"
+tr -s ' \n' ' ' <shown | grep -qF "the helper $PWD/other/libexec/sonde/sonde-unwind is of Sonde 9.8.7" || fail "the summary does not name it: $(cat shown)"
+if [ -x "$LIBEXEC/sonde-draw" ]; then
+	cp "$LIBEXEC/sonde-draw" other/libexec/sonde
+	other/sonde report -o page mixed >out 2>err || fail "a report without paper: $(cat err)"
+	one_sentence err
+	contains err "no PDF: "
+	[ -s page/report.html ] || fail "the page was not written"
+fi
 
 "$SONDE" --version | cut -d ' ' -f 2 >other/libexec/sonde/version
 other/sonde run -q --stacks -o moved -- sh -c 'mv other elsewhere; exec "$PROGRAMS/spin" 300000 5' || [ $? = 5 ] || fail "the job's own exit code"

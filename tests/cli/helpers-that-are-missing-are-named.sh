@@ -49,6 +49,7 @@ records() { # FILE METADATA OPTION...: the job runs and is recorded; the recordi
 
 records sonde-unwind '.nodes[0].metadata["source.stacks"]' --stacks
 records sonde-unwind '.nodes[0].metadata["source.waits"]' --waits
+records sonde-files '.nodes[0].metadata["source.files"]' --files
 records sonde-iterator - --tree bpf
 records libsonde_inject.so - --annotations mpi,nvtx
 if [ -e one/libexec/sonde/libsonde_inject.so ]; then
@@ -89,6 +90,7 @@ cannot_start() { # HELPER COMMAND...: its status in $status, what it says in the
 	"${@:2}" >out 2>err </dev/null || status=$?
 	mv -f away "$file"
 }
+available='' why=$([ -n "${RELEASED:-}" ] || echo "it needs Debian's ")$(remedy libdw1)
 for option in stacks:stacks waits:waits memory:touches; do
 	name=${option%:*} source=${option#*:}
 	"$sonde" run -q "--$name" -o "with_$name" -- true || fail "run --$name"
@@ -97,11 +99,21 @@ for option in stacks:stacks waits:waits memory:touches; do
 	figure "with_$name" ".nodes[0].metadata[\"source.$source\"] // \"none\"" | grep -qx none || continue # refused for another reason
 	contains <(figure "broken_$name" ".nodes[0].metadata[\"source.$source\"]") "the helper sonde-unwind cannot start; "
 	equal "how often that for $name was started again" null "$(figure "broken_$name" ".nodes[0].metadata[\"$source.helper_restarts\"]|tostring")"
-	[ "$name" != stacks ] || {
-		"$sonde" show --all broken_stacks >out && tr -s ' \n' ' ' <out >shown
-		contains shown "not sampled: unsupported: the helper sonde-unwind cannot start"
-	}
+	"$sonde" show "broken_$name" >out && tr -s ' \n' ' ' <out >shown
+	contains shown "unsupported: the helper sonde-unwind cannot start"
+	available=$available\ $source
 done
+cannot_start unwind "$sonde" doctor && for source in $available; do
+	grep -A 1 " $source: " out >said
+	contains said "the helper sonde-unwind cannot start; $why"
+done
+if cannot_start files "$sonde" run -q --files -o broken_files -- "$PROGRAMS/spin" 300000 3; then
+	equal "status of the job whose helper for files cannot start" 3 "$status"
+	[ ! -s err ] || fail "run --files whose helper cannot start: $(cat err)"
+	figure broken_files '.nodes[0].metadata["source.files"]' >said
+	contains said "the helper sonde-files cannot start; "
+	contains said "$(remedy libc6)"
+fi
 for helper in "http libcurl4 push --to mlflow --url http://127.0.0.1:1 rec" "database libsqlite3-0 ls --history"; do
 	# shellcheck disable=SC2086 # a word each
 	set -- $helper

@@ -36,6 +36,10 @@ refused 1 "character" --metrics --token-file blank rec
 SONDE_TOKEN=short refused 1 "SONDE_TOKEN" --metrics rec
 SONDE_LIBEXEC=/nowhere refused 1 "$(remedy libmicrohttpd-dev)" --metrics rec
 
+(
+	unset HOME XDG_CONFIG_HOME
+	refused 1 "set HOME or SONDE_TOKEN" --metrics rec
+) || exit 1
 made=$HOME/.config/sonde/token
 [ -f "$made" ] || fail "no token was made"
 equal "mode of the token" 600 "$(stat -c %a "$made")"

@@ -56,15 +56,17 @@ does() { # STATUS ARGUMENTS...: of sonde
 }
 does 3 run -q -i 100ms -o $name -- ./my-job
 [ ! -s err ] || { echo "FAIL: $name: run: $(cat err)"; exit 1; }
-does 3 run -q -i 100ms --stacks --waits --memory --files -o $name --force -- ./my-job
-does 0 show --all $name
-does 0 show --code $name
+does 3 run -q -i 100ms --stacks --waits --memory --files --peers -o $name --force -- ./my-job
+[ ! -s err ] || { echo "FAIL: $name: run with all options: $(cat err)"; exit 1; }
+for view in all code waits memory path steps pipelines files peers; do does 0 show --$view $name; done
 does 0 report $name
 [ -s $name/report.html ] && [ -s $name/report.pdf ] || { echo "FAIL: $name: no page or no PDF: $(cat err)"; exit 1; }
 does 0 export --to csv,json,parquet,sqlite,hdf5,openmetrics -o $name.tables $name
 does 0 trace -o $name.json $name
-for command in explain doctor ls; do does 0 $command; done
+for command in explain doctor ls phases; do does 0 $command; done
 [ -z "${HOME:-}" ] || does 0 ls --history
+echo '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"explain","arguments":{"run":"'$name'"}}}' | $sonde mcp >out 2>err
+grep -q '"isError": *false' out || { echo "FAIL: $name: mcp: $(cat out err)"; exit 1; }
 does 1 push --patience 0s --to mlflow --url http://localhost:1 $name
 grep -q 'cannot reach' err || { echo "FAIL: $name: push: $(cat err)"; exit 1; }
 END

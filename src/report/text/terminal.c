@@ -324,8 +324,14 @@ static void add_waits(struct lines *l, const struct summary *s, double least, un
 {
 	const struct waiting *w = s->waits ? s->waits->waiting : NULL;
 
-	if (w && waittime_ratio(w, waiting_waited(&w->time)) >= least)
+	if (w && waittime_ratio(w, waiting_waited(&w->time)) >= least) {
 		waittime_words(w, most, lines_add(l, "waits", NULL));
+	} else if (!w && s->waits && s->waits->refused) {
+		struct bytes *b = lines_add(l, "waits", NULL);
+
+		bytes_puts(b, "not recorded: ");
+		escape_terminal(b, s->waits->refused);
+	}
 }
 
 /* Who touched the memory of the peak. */

@@ -118,10 +118,10 @@ static _Noreturn void become(const char *path, int socket, bool positions)
 	for (int fd = 0; fd < FILES_SOCKET && null >= 0; fd++)
 		(void)dup2(null, fd);
 	if (dup2(from, FILES_SOCKET) < 0)
-		_exit(127);
+		_exit(HELPER_NOT_STARTED);
 	descriptors_close(FILES_SOCKET + 1, -1);
 	(void)execv(path, argv);
-	_exit(127);
+	_exit(HELPER_NOT_STARTED);
 }
 
 static int start(struct files *k, struct err *e)
@@ -380,6 +380,22 @@ static void files_close(void *state)
 	stop(state);
 }
 
+/* Why there was no answer: it still runs, or has ended, as where its libraries are not there. */
+static int no_answer(struct files *k, struct err *e)
+{
+	int status = 0;
+	char c;
+
+	if (!recv(k->socket, &c, 1, MSG_PEEK | MSG_DONTWAIT) && /* its other end is closed */
+	    waitpid(k->pid, &status, 0) == k->pid) {
+		k->pid = 0;
+		return WIFEXITED(status) && WEXITSTATUS(status) == HELPER_NOT_STARTED
+			       ? helper_cannot_start("files", "libc6", e)
+			       : helper_lost("files", "libc6", e);
+	}
+	return err_set(e, -EPIPE, "the helper sonde-files did not answer");
+}
+
 static int begin(struct files *k, struct sample *s, struct err *e)
 {
 	int bad = start(k, e);
@@ -387,7 +403,7 @@ static int begin(struct files *k, struct sample *s, struct err *e)
 	if (bad)
 		return bad;
 	if (!receive(k, READY_MS) || k->answer.kind != FILES_READY)
-		return err_set(e, -EPIPE, "the helper sonde-files did not answer");
+		return no_answer(k, e);
 	snprintf(k->why, sizeof k->why, "%.250s", k->answer.text);
 	if (k->env->launched && k->env->nroots)
 		remember(k, k->env->roots[0]);

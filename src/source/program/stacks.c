@@ -274,7 +274,7 @@ static int try_it(struct stacks *k, struct sample *s, struct err *e)
 
 	if (bad)
 		return err_set(e, bad, "perf events are not available: %s", strerror(-bad));
-	bad = stacks_helper_start(&k->helper, e);
+	bad = stacks_helper_try(&k->helper, e);
 	if (bad || !k->turns.threads)
 		return bad;
 	snprintf(text, sizeof text,

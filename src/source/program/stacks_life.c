@@ -5,8 +5,11 @@
 #include "core/value.h"
 #include "source/program/stacks_helper.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { FIRST_ANSWER_MS = 2000 };
 
 static int64_t figure(const struct stacks_helper *h, uint32_t i)
 {
@@ -119,6 +122,22 @@ static void take(struct stacks_helper *h, const struct source_job *job, struct s
 {
 	if (h->page)
 		stacks_take(&h->taken, h->page, job, s);
+}
+
+int stacks_helper_try(struct stacks_helper *h, struct err *e)
+{
+	int bad = stacks_helper_start(h, e);
+
+	if (bad)
+		return bad;
+	stacks_helper_ask(h, false);
+	for (int ms = 0; ms < FIRST_ANSWER_MS && !stacks_helper_answered(h); ms++) {
+		if (stacks_helper_died(h))
+			return h->not_started ? helper_cannot_start("unwind", "libdw1", e)
+					      : helper_lost("unwind", "libdw1", e);
+		(void)poll(NULL, 0, 1);
+	}
+	return 0;
 }
 
 /* Its program or a library is not there, or no longer. */

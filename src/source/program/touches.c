@@ -248,13 +248,13 @@ static int begin(struct touches *k, struct err *e)
 
 	if (env->launched)
 		stacks_helper_leave_out(&k->helper, env->roots[0]);
-	if (!env->nroots && !env->followed)
+	if (!env->nroots && !env->followed) {
 		bad = stacks_rings_add(&k->rings, 0); /* nothing is sampled: it is only tried */
-	else if (!env->followed)
+		return bad ? bad : stacks_helper_try(&k->helper, e);
+	}
+	if (!env->followed)
 		bad = add(k, env->roots, env->nroots, e);
-	if (bad)
-		return bad;
-	return stacks_helper_start(&k->helper, e);
+	return bad ? bad : stacks_helper_start(&k->helper, e);
 }
 
 static void declare(struct touches *k, struct sample *s)

@@ -174,14 +174,15 @@ static int waits_open(void *state, const struct source_env *env, struct sample *
 	k->watch.hz = (uint32_t)(env->waits_hz ? env->waits_hz : HZ);
 	k->watch.share = SHARE;
 	k->busy_ns = clock_mono_ns();
+	if (!env->nroots && !env->followed) {
+		bad = stacks_helper_try(&k->helper, e);
+		stacks_helper_stop(&k->helper);
+		k->over = true; /* nothing is watched: it was only tried */
+		return bad;
+	}
 	bad = stacks_helper_start(&k->helper, e);
 	if (bad)
 		return bad;
-	if (!env->nroots && !env->followed) {
-		stacks_helper_stop(&k->helper);
-		k->over = true; /* nothing is watched: it was only tried */
-		return 0;
-	}
 	k->slot = sample_series(s, metrics, MONITORED, 0);
 	sample_meta_int(s, "waits.looks_per_second", k->watch.hz);
 	return 0;

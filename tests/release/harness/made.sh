@@ -10,7 +10,7 @@ dist=$BUILD/dist release_version=$(sed -n 's/^VERSION *:= *//p' "$TOP/Makefile")
 (
 	flock 9
 	cd "$TOP" || exit 1
-	[ -e "$dist/SHA256SUMS" ] && [ -z "$(find Makefile LICENSE README.md classes docs events examples include maps models phases python release rules site src \
+	[ -e "$dist/SHA256SUMS" ] && [ -z "$(find Makefile CHANGELOG.md LICENSE README.md dev bench classes docs events examples include maps models phases pipelines python release rules site src tests \
 		-type f -newer "$dist/SHA256SUMS" -not -path '*/node_modules/*' -not -name '*.pyc' -print -quit)" ] ||
 		BUILD=$BUILD release/make.sh "$dist"
 ) 9>"$BUILD/release.lock" >release.log 2>&1 || fail "release/make.sh: $(tail -n 20 release.log)"
