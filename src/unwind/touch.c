@@ -20,11 +20,12 @@ static bool counts(const struct touch *x)
 /* Pages claimed between the first and the last, by the pages that are there. */
 static double claimed(struct touch *const *x, uint32_t n, uint64_t page_bytes)
 {
-	double pages = (double)((x[n - 1]->address - x[0]->address) / page_bytes + 1), sum = 0;
+	uint64_t pages = (x[n - 1]->address - x[0]->address) / page_bytes + 1;
+	double sum = 0;
 
 	for (uint32_t i = 0; i < n; i++)
 		sum += x[i]->faults * (i && i < n - 1 ? 1.0 : 0.5);
-	return sum / pages;
+	return sum / (double)pages;
 }
 
 /* A newer one is beside it, among the pages that it stands for. */

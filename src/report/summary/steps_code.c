@@ -48,7 +48,7 @@ static uint32_t least_alone(const struct steps *x, double *least_s)
 
 	for (uint32_t i = 0; i < x->n; i++) {
 		double s = length_of(&x->step[i]);
-		uint32_t at = n < STEP_LOOKS ? n : STEP_LOOKS;
+		uint32_t at;
 
 		if (!is_looked_at(x->step[i].kind) ||
 		    (n == STEP_LOOKS && s <= longest[STEP_LOOKS - 1]))
@@ -116,7 +116,7 @@ static struct step_growth growth_of(const struct looking *k, const struct within
 				    enum step_kind of, const struct seconds *s)
 {
 	const struct stacks *stacks = c->kind == SAMPLE_WAITS ? k->waits : k->stacks;
-	const struct stacks_function *f = c->function && c->function < stacks->nfunctions
+	const struct stacks_function *f = stacks && c->function && c->function < stacks->nfunctions
 						  ? &stacks->functions[c->function]
 						  : NULL;
 

@@ -204,7 +204,7 @@ static int read_calls(struct step_grid *g, struct run *r, uint32_t node, struct 
 	struct chunk c;
 	int rc = wanted && last ? 0 : no_memory(r, e);
 
-	if (!rc && find_calls(r, node, wanted)) {
+	if (wanted && last && find_calls(r, node, wanted)) {
 		rc = r->rewind_nodes ? r->rewind_nodes(r, node, node + 1) : r->rewind(r);
 		if (rc)
 			err_set(e, rc, "cannot read %.300s again from its start", r->path);
