@@ -126,7 +126,7 @@ static bool collect(const struct tree *t, const struct root *proc, char *out, si
 	while (n-- && looked < PROCESSES_LOOKED_AT) {
 		struct waiting w;
 
-		if (waiting_look(proc, pid[n], &w))
+		if (waiting_look(proc, NULL, pid[n], &w))
 			continue;
 		if (w.kind == STALL_NONE)
 			return false;

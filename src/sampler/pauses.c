@@ -21,7 +21,7 @@ struct seen {
 	struct waiting of[STALL_NUMBER_OF];
 };
 
-static void look(const struct tree *t, const struct root *proc, struct seen *seen)
+static void look(struct pauses *p, const struct tree *t, const struct root *proc, struct seen *seen)
 {
 	pid_t pid[256];
 	size_t n = tree_pids(t, pid, sizeof pid / sizeof pid[0]), looked = 0;
@@ -29,7 +29,7 @@ static void look(const struct tree *t, const struct root *proc, struct seen *see
 	while (n-- && looked < PROCESSES_LOOKED_AT) {
 		struct waiting w;
 
-		if (waiting_look(proc, pid[n], &w))
+		if (waiting_look(proc, &p->connections, pid[n], &w))
 			continue;
 		looked++;
 		if (seen->kind[w.kind])
@@ -52,7 +52,9 @@ static void add(struct pauses *p, const struct seen *seen, enum stall kind, int6
 
 	if (!seen->kind[kind])
 		return;
-	if (!k->ns || (waits_for_sleeper(seen, kind) && !k->beside_sleeper)) {
+	if (!k->ns || (waits_for_sleeper(seen, kind) && !k->beside_sleeper) ||
+	    (seen->of[kind].is_named && !k->is_named)) {
+		k->is_named = seen->of[kind].is_named;
 		k->beside_sleeper = waits_for_sleeper(seen, kind);
 		snprintf(k->text, sizeof k->text, "%s%s%s", seen->of[kind].text,
 			 k->beside_sleeper ? ", while " : "",
@@ -94,6 +96,15 @@ static int64_t pause_after(const struct pauses *p, int64_t now_ns, int64_t cost_
 	return wait > cost_ns * RARER ? wait : cost_ns * RARER;
 }
 
+static void spent(struct pauses *p, int64_t now_ns, int64_t cost_ns)
+{
+	if (p->connections.searched)
+		p->search_ns = now_ns + cost_ns * RARER;
+	else
+		p->cost_ns = cost_ns;
+	p->next_ns = now_ns + pause_after(p, now_ns, p->cost_ns);
+}
+
 void pauses_step(struct pauses *p, const struct tree *t, const struct root *proc,
 		 const struct sample *s)
 {
@@ -109,9 +120,11 @@ void pauses_step(struct pauses *p, const struct tree *t, const struct root *proc
 		p->since_ns = p->looked_ns = now_ns;
 	else {
 		began = clock_cpu_ns();
-		look(t, proc, &seen);
+		p->connections.may_search = now_ns >= p->search_ns;
+		p->connections.searched = false;
+		look(p, t, proc, &seen);
 		count(p, &seen, ran_ns < ns / LITTLE && tree_threads_running(t) <= 0, ns);
-		p->next_ns = now_ns + pause_after(p, now_ns, clock_cpu_ns() - began);
+		spent(p, now_ns, clock_cpu_ns() - began);
 	}
 	p->cpu_ns = cpu_ns;
 	p->looked_ns = now_ns;

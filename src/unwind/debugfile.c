@@ -52,7 +52,7 @@ static bool has_build_id(Elf *elf, const char *build_id)
 static bool checksum_is(int fd, uint32_t wanted)
 {
 	uint32_t table[256], crc = UINT32_MAX;
-	uint8_t buf[65536];
+	uint8_t buf[16384];
 	ssize_t n;
 
 	for (uint32_t i = 0; i < 256; i++) {

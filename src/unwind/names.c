@@ -36,6 +36,7 @@ enum {
 	QUESTIONS_MAX = 2 * FRAMES_MAX, /* each frame twice */
 	EARNED_SHARE = 500,             /* of the job's CPU time is for lines that cost much */
 	WEIGHED_EACH = 8,               /* answers: how much memory are the files by now? */
+	STACK = 8 << 20,                /* libdw's calls are deep */
 };
 
 struct question {
@@ -278,7 +279,6 @@ struct names *names_make(struct modules *modules)
 {
 	struct names *n = calloc(1, sizeof *n);
 	pthread_condattr_t monotonic;
-	pthread_t thread;
 
 	if (!n)
 		return NULL;
@@ -290,11 +290,10 @@ struct names *names_make(struct modules *modules)
 	pthread_cond_init(&n->asked, &monotonic);
 	pthread_cond_init(&n->found, &monotonic);
 	pthread_condattr_destroy(&monotonic);
-	if (pthread_create(&thread, NULL, answer_all, n)) {
+	if (!work_start(STACK, answer_all, n)) {
 		free(n);
 		return NULL;
 	}
-	pthread_detach(thread);
 	return n;
 }
 

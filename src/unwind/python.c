@@ -257,7 +257,7 @@ static uint32_t line_of(const struct python *p, uint64_t code, int64_t instructi
 {
 	const struct python_layout *l = p->layout;
 	uint64_t table = python_word_at(p, code + l->lines), n = python_word_at(p, table + l->size);
-	uint8_t bytes[TABLE_MAX];
+	static uint8_t bytes[TABLE_MAX]; /* a job may have a small stack, and so has the helper */
 	uint32_t first;
 
 	if (!table || n > sizeof bytes ||

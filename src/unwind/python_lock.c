@@ -46,7 +46,7 @@ static uint64_t depth_of(const struct python *p, uint64_t code, uint64_t instruc
 	uint64_t table = python_word_at(p, code + l->exceptions),
 		 n = python_word_at(p, table + l->size);
 	uint64_t start = code + l->bytecode;
-	uint8_t bytes[TABLE_MAX];
+	static uint8_t bytes[TABLE_MAX]; /* as in line_of */
 
 	if (!table || !n || n > sizeof bytes || instruction < start ||
 	    !memory_read(p->pid, table + l->bytes, bytes, (size_t)n))

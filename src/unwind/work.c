@@ -116,16 +116,19 @@ static void *watch(void *unused)
 	return unused;
 }
 
-static void start_watch(void)
+bool work_start(size_t stack, void *(*work)(void *), void *of)
 {
-	pthread_attr_t small;
+	pthread_attr_t with;
 	pthread_t thread;
+	int bad;
 
-	pthread_attr_init(&small);
-	pthread_attr_setstacksize(&small, WATCHER_STACK);
-	if (!pthread_create(&thread, &small, watch, NULL))
+	pthread_attr_init(&with);
+	pthread_attr_setstacksize(&with, stack);
+	bad = pthread_create(&thread, &with, work, of);
+	pthread_attr_destroy(&with);
+	if (!bad)
 		pthread_detach(thread);
-	pthread_attr_destroy(&small);
+	return !bad;
 }
 
 void work_watch(struct stacks_page *page)
@@ -137,7 +140,7 @@ void work_watch(struct stacks_page *page)
 	for (size_t i = 0; i < sizeof deadly / sizeof deadly[0]; i++)
 		sigaction(deadly[i], &act, NULL);
 	work_thread();
-	start_watch();
+	work_start(WATCHER_STACK, watch, NULL);
 }
 
 void work_thread(void)

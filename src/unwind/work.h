@@ -17,6 +17,8 @@
 void work_watch(struct stacks_page *page);
 /* For each thread that reads, one after the other; one without stack left can tell, too. */
 void work_thread(void);
+/* A thread with a stack of its own size: the job's limit, which is the helper's, may be small. */
+bool work_start(size_t stack, void *(*work)(void *), void *of);
 /* What this thread reads from now on; NULL: none. */
 void work_on(const struct module *m);
 

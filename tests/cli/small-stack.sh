@@ -38,3 +38,18 @@ equal "processes attached to" 3 "$(figure attached '[.commands[].processes] | ad
 small "$SONDE" attach --job -i 100ms --duration 500ms --quiet -o job 2>/dev/null || fail "attach --job"
 small "$SONDE" show --all out >shown || fail "show"
 small "$SONDE" doctor >diagnosis || fail "doctor"
+
+# The helper that names functions has no more, and lives, also where it reads Python, which needs 100 kB itself.
+if grep -q 'available *stacks:' diagnosis; then
+	small "$SONDE" run --quiet --stacks --waits --memory -o code -- "$PROGRAMS/spin" 1500000 || fail "run --stacks"
+	sh -c 'ulimit -s 100; exec "$@"' sh "$SONDE" run --quiet --stacks --waits -o python -- "$PYTHON" -c "
+import time
+while time.process_time() < 1.5: pass" || fail "run --stacks of Python"
+	for dir in code python; do
+		equal "helpers that crashed" null "$(figure $dir '.nodes[0].metadata."stacks.helper_restarts"')"
+	done
+	"$SONDE" show --code code >shown || fail "show --code"
+	contains shown spin.c:
+	"$SONDE" show --code python >shown || fail "show --code"
+	contains shown "<module>"
+fi

@@ -24,6 +24,36 @@ for i in range(80):
     time.sleep(0.1)
     print(i, flush=True)" | "$0" -c "import sys
 sys.stdin.read()"; perl -e "$1"' "$PYTHON" "$works"
+# An event loop, with a new connection for each of its questions.
+cat >asks.py <<'END'
+import asyncio, os, signal
+
+async def answer(reader, writer):
+    await reader.readline()
+    await asyncio.sleep(0.1)
+    writer.write(b"yes\n")
+    writer.close()
+
+async def serve(out):
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    os.write(out, str(server.sockets[0].getsockname()[1]).encode())
+    await asyncio.sleep(60)
+
+async def ask(port):
+    for i in range(70):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"is it?\n")
+        await reader.read()
+        writer.close()
+
+ours, theirs = os.pipe()
+child = os.fork()
+if not child:
+    asyncio.run(serve(theirs))
+asyncio.run(ask(int(os.read(ours, 9))))
+os.kill(child, signal.SIGTERM)
+END
+job asks "$PYTHON" ../asks.py
 # Their neighbours.
 job sleeps sh -c 'sleep 6 & sleep 6 & sleep 6 & sleep 6; wait'
 job waits sh -c 'sleep 7 | cat'
@@ -85,6 +115,7 @@ new="stopped polling file-lock repeated-starts"
 says stopped stopped "perl (pid" polling idle-hole single-core cores-unused
 says polls polling "a script started sleep 12 times, grep 12 times." stopped idle waited cores-unused
 says naps polling "sleeps (timer)" stopped idle cores-unused
+says asks round-trips "waits for the network" idle idle-throughout waited
 says feeds idle-hole "waits for data from a pipe, while " stopped idle
 contains feeds.says "sleeps (timer)"
 if [ "$(nproc)" -gt 1 ]; then

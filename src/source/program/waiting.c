@@ -4,7 +4,6 @@
 #include "source/polled.h"
 #include "source/procfile.h"
 
-#include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,18 +15,16 @@
 #include <unistd.h>
 
 enum {
-	FDS_MAX = 64,        /* that are looked at for a connection */
-	SOCKETS_MAX = 8,     /* of them: each is looked up in the tables of connections */
-	TCP_READS_MAX = 512, /* of 4 kB: the connections of the machine */
-	LOCK_CONTENDED = 2,  /* what a lock of glibc holds for whom somebody waits */
-	PORT_DNS = 53,
+	FDS_MAX = 64,       /* that are looked at for a connection */
+	SOCKETS_MAX = 8,    /* of them */
+	LOCK_CONTENDED = 2, /* what a lock of glibc holds for whom somebody waits */
 	TARGET = 128,
 };
-#define LISTENING "0A" /* TCP_LISTEN, as net/tcp writes it */
 
 /* One thread. */
 struct thread {
 	const struct root *proc;
+	struct connections *known; /* or NULL */
 	pid_t pid;
 	char dir[48]; /* "12/task/13" */
 	char state;
@@ -206,105 +203,6 @@ static bool file_of(const struct thread *t, uint64_t fd, char *out, size_t size)
 	return true;
 }
 
-/* "0500000A:1538" as the kernel prints it: four bytes each as a number of this machine. */
-static bool address(const char *hex, size_t words, char *out, size_t size)
-{
-	uint32_t a[4] = { 0 };
-	char text[INET6_ADDRSTRLEN], *end;
-	unsigned long port;
-
-	for (size_t i = 0; i < words; i++) {
-		char word[9];
-
-		if (strnlen(hex, 8) < 8)
-			return false;
-		memcpy(word, hex, 8);
-		word[8] = '\0';
-		a[i] = (uint32_t)strtoul(word, &end, 16);
-		if (*end)
-			return false;
-		hex += 8;
-	}
-	port = *hex == ':' ? strtoul(hex + 1, &end, 16) : 0;
-	if (!port || !inet_ntop(words == 1 ? AF_INET : AF_INET6, a, text, sizeof text))
-		return false;
-	snprintf(out, size, words == 1 ? "%s:%lu%s" : "[%s]:%lu%s", text, port,
-		 port == PORT_DNS ? " (DNS)" : "");
-	return true;
-}
-
-/* The other end of a connection, or the address where a socket listens. */
-struct peer {
-	char text[INET6_ADDRSTRLEN + 24];
-	bool listens;
-};
-
-/* A line of net/tcp or net/udp: its inode is the tenth field; the address, the peer's and the state
- * are the second to the fourth. */
-static bool peer_in_line(char *line, const char *inode, size_t words, struct peer *out)
-{
-	enum { ADDRESS = 1, PEER = 2, STATE = 3, INODE = 9, FIELDS };
-	char *field[FIELDS], *rest = line;
-	int n = 0;
-
-	while (n < FIELDS && (field[n] = strtok_r(n ? NULL : line, " ", &rest)))
-		n++;
-	if (n < FIELDS || strcmp(field[INODE], inode) != 0)
-		return false;
-	out->listens = !strcmp(field[STATE], LISTENING);
-	return address(field[out->listens ? ADDRESS : PEER], words, out->text, sizeof out->text);
-}
-
-/* Line by line: the table of a server is long. */
-static bool peer_in_table(int fd, const char *inode, size_t words, struct peer *out)
-{
-	char text[4096];
-	size_t kept = 0;
-
-	for (int n = 0; n < TCP_READS_MAX; n++) {
-		ssize_t got = read(fd, text + kept, sizeof text - 1 - kept);
-		char *line = text, *end;
-
-		if (got <= 0)
-			return false;
-		kept += (size_t)got;
-		text[kept] = '\0';
-		for (; (end = strchr(line, '\n')); line = end + 1) {
-			*end = '\0';
-			if (peer_in_line(line, inode, words, out))
-				return true;
-		}
-		kept = strlen(line);
-		memmove(text, line, kept);
-		if (kept == sizeof text - 1)
-			return false;
-	}
-	return false;
-}
-
-/* The peer of the connection that is this socket. */
-static bool peer_of(const struct thread *t, const char *link, struct peer *out)
-{
-	static const struct {
-		const char *name;
-		size_t words;
-	} tables[] = { { "tcp", 1 }, { "tcp6", 4 }, { "udp", 1 }, { "udp6", 4 } };
-	char inode[24] = "", path[72];
-	bool found = false;
-
-	if (sscanf(link, "socket:[%20[0-9]]", inode) != 1)
-		return false;
-	for (size_t i = 0; !found && i < sizeof tables / sizeof tables[0]; i++) {
-		int fd;
-
-		snprintf(path, sizeof path, "%d/net/%s", (int)t->pid, tables[i].name);
-		fd = root_file(t->proc, path);
-		found = fd > 0 && peer_in_table(fd, inode, tables[i].words, out);
-		file_close(&fd);
-	}
-	return found;
-}
-
 static bool begins(const char *text, const char *with)
 {
 	return strncmp(text, with, strlen(with)) == 0;
@@ -313,7 +211,7 @@ static bool begins(const char *text, const char *with)
 /* What descriptors are that somebody waits for, and the first two of the connections. */
 struct ends {
 	size_t peers, listening, pipes, local;
-	struct peer first, second, where;
+	struct connection first, second, where;
 };
 
 static size_t sockets(const struct ends *e)
@@ -324,14 +222,14 @@ static size_t sockets(const struct ends *e)
 static void add_end(const struct thread *t, uint64_t fd, struct ends *e)
 {
 	char link[TARGET];
-	struct peer peer;
+	struct connection peer;
 
 	if (!file_of(t, fd, link, sizeof link))
 		return;
 	e->pipes += begins(link, "pipe:");
 	if (!begins(link, "socket:"))
 		return;
-	if (!peer_of(t, link, &peer)) {
+	if (!connection_of(t->known, t->proc, t->pid, fd, link, &peer)) {
 		e->local++;
 	} else if (peer.listens) {
 		e->where = peer;
@@ -346,8 +244,9 @@ static void add_end(const struct thread *t, uint64_t fd, struct ends *e)
 /* "10.0.0.7:5432", "10.0.0.7:5432 or 10.0.0.8:5432", "..., ... or more" */
 static enum stall name_peers(struct thread *t, const struct ends *e)
 {
-	if (e->peers == 1)
-		snprintf(t->target, TARGET, "%s", e->first.text);
+	if (e->peers == 1 || !e->first.text[0] || !e->second.text[0])
+		snprintf(t->target, TARGET, "%s",
+			 e->first.text[0] ? e->first.text : e->second.text);
 	else
 		snprintf(t->target, TARGET,
 			 e->peers == 2 ? "%.55s or %.55s" : "%.55s, %.55s or more", e->first.text,
@@ -382,14 +281,14 @@ static enum stall by_polled(struct thread *t)
 static enum stall by_file(struct thread *t, enum stall kind, enum stall pipe)
 {
 	char link[TARGET];
-	struct peer peer;
+	struct connection peer;
 
 	if (!file_of(t, t->arg[0], link, sizeof link))
 		return kind;
 	if (begins(link, "socket:")) {
 		if (begins(t->function, "unix"))
 			return STALL_LOCAL_SOCKET;
-		if (peer_of(t, link, &peer))
+		if (connection_of(t->known, t->proc, t->pid, t->arg[0], link, &peer))
 			snprintf(t->target, TARGET, "%s", peer.text);
 		return STALL_NETWORK;
 	}
@@ -514,13 +413,12 @@ static enum stall kind_of(struct thread *t)
 }
 
 /* A thread that ended is passed over. False: it is gone. */
-static bool look_at(const struct root *proc, pid_t pid, const char *tid, struct thread *t,
-		    enum stall *kind)
+static bool look_at(struct thread *t, pid_t pid, const char *tid, enum stall *kind)
 {
 	char text[512];
 	struct proc_stat st;
 
-	*t = (struct thread){ .proc = proc, .pid = pid };
+	*t = (struct thread){ .proc = t->proc, .known = t->known, .pid = pid };
 	snprintf(t->dir, sizeof t->dir, "%d/task/%.12s", (int)pid, tid);
 	if (read_of(t, "stat", text, sizeof text) <= 0 || proc_stat_parse(text, &st) != 0 ||
 	    st.state == 'Z' || st.state == 'X')
@@ -531,11 +429,12 @@ static bool look_at(const struct root *proc, pid_t pid, const char *tid, struct 
 }
 
 /* Of its threads the one whose wait says most. */
-static enum stall look_at_threads(const struct root *proc, pid_t pid, char target[TARGET])
+static enum stall look_at_threads(const struct root *proc, struct connections *known, pid_t pid,
+				  char target[TARGET])
 {
 	char path[48], buf[1024] __attribute__((aligned(8)));
 	enum stall best = STALL_NUMBER_OF, kind;
-	struct thread t;
+	struct thread t = { .proc = proc, .known = known };
 	ssize_t got;
 	int dir, n = 0;
 
@@ -546,8 +445,7 @@ static enum stall look_at_threads(const struct root *proc, pid_t pid, char targe
 			const struct dirent64 *entry = (const void *)(buf + at);
 
 			at += entry->d_reclen;
-			if (entry->d_name[0] == '.' ||
-			    !look_at(proc, pid, entry->d_name, &t, &kind))
+			if (entry->d_name[0] == '.' || !look_at(&t, pid, entry->d_name, &kind))
 				continue;
 			n++;
 			if (kind >= best)
@@ -559,7 +457,7 @@ static enum stall look_at_threads(const struct root *proc, pid_t pid, char targe
 	return best;
 }
 
-int waiting_look(const struct root *proc, pid_t pid, struct waiting *out)
+int waiting_look(const struct root *proc, struct connections *known, pid_t pid, struct waiting *out)
 {
 	char path[48], text[512], threads[32] = "", target[TARGET] = "";
 	struct proc_stat st;
@@ -568,11 +466,12 @@ int waiting_look(const struct root *proc, pid_t pid, struct waiting *out)
 	if (root_read(proc, path, text, sizeof text) <= 0 || proc_stat_parse(text, &st) != 0 ||
 	    proc_stat_ended(&st))
 		return -ESRCH;
-	out->kind = look_at_threads(proc, pid, target);
+	out->kind = look_at_threads(proc, known, pid, target);
 	if (out->kind == STALL_NUMBER_OF)
 		return -ESRCH;
 	if (st.num_threads > 1)
 		snprintf(threads, sizeof threads, ", %lld threads", (long long)st.num_threads);
+	out->is_named = target[0] != '\0';
 	snprintf(out->text, sizeof out->text, "%s (pid %d%s) %s%s%.100s", st.comm, (int)pid,
 		 threads, stall_words(out->kind), target[0] ? ": " : "", target);
 	return 0;

@@ -11,15 +11,18 @@
 
 #include "base/root.h"
 #include "core/stacks/stall.h"
+#include "source/program/connections.h"
 
 enum { WAITING_TEXT = 200, WAITING_THREADS = 16 /* of a process that are looked at */ };
 
 struct waiting {
 	enum stall kind;         /* STALL_NONE: a thread of it runs, or wants to */
+	bool is_named;           /* the text has what it waits for */
 	char text[WAITING_TEXT]; /* "solver (pid 12, 16 threads) waits for a child" */
 };
 
-/* 0, or -errno when it is gone. */
-int waiting_look(const struct root *proc, pid_t pid, struct waiting *out);
+/* known: of the looks before; NULL: none. 0, or -errno when it is gone. */
+int waiting_look(const struct root *proc, struct connections *known, pid_t pid,
+		 struct waiting *out);
 
 #endif
