@@ -191,6 +191,9 @@ static enum limit limit_of(const struct sockdiag *d)
 	/* Less than a packet waits for more of it (Nagle's algorithm). */
 	if (d->unsent < d->mss)
 		return full ? BY_BUFFER : BY_PROGRAM;
+	/* What would fit is held back until more does (TSO): the smaller of the windows decides. */
+	if (d->window < d->congestion && way >= d->window / 2)
+		return BY_READER;
 	return full && d->buffer < d->congestion ? BY_BUFFER : BY_NETWORK;
 }
 
