@@ -89,11 +89,6 @@ static bool is_of_library(const struct wait_frame *f)
 	return is_of_libc(f) || (f->file && begins(f->file, "/usr/include/"));
 }
 
-static bool is_python(const struct wait_frame *f)
-{
-	return f->module && !strcmp(f->module, WAIT_PYTHON);
-}
-
 /* Of the interpreter itself, between Python's own frames. */
 static bool is_interpreter(const struct wait_frame *f)
 {
@@ -105,7 +100,7 @@ static bool is_interpreter(const struct wait_frame *f)
 static bool has_python(const struct wait_thread *t)
 {
 	for (uint32_t i = 0; i < t->nframes; i++)
-		if (is_python(&t->frame[i]))
+		if (wait_is_python(&t->frame[i]))
 			return true;
 	return false;
 }

@@ -399,14 +399,14 @@ uint32_t cycles_find(const struct waits *w, struct cycle *out)
 
 /* ---- frames of Python ---- */
 
-static bool is_python(const struct wait_frame *f)
+bool wait_is_python(const struct wait_frame *f)
 {
 	return f->module && !strcmp(f->module, WAIT_PYTHON);
 }
 
 static bool is_of_python(const struct wait_frame *f)
 {
-	const char *lib = is_python(f) && f->file ? strstr(f->file, "/lib/python") : NULL;
+	const char *lib = wait_is_python(f) && f->file ? strstr(f->file, "/lib/python") : NULL;
 
 	return lib && !strstr(lib, "-packages/");
 }
@@ -415,7 +415,7 @@ bool wait_is_within_python(const struct wait_thread *t, uint32_t i, uint32_t to)
 {
 	bool within = is_of_python(&t->frame[i]);
 
-	while (++i < to && !is_python(&t->frame[i]))
+	while (++i < to && !wait_is_python(&t->frame[i]))
 		;
 	return within && i < to && is_of_python(&t->frame[i]);
 }

@@ -86,6 +86,7 @@ struct wait_thread *waits_add(struct waits *w);
 void waits_drop(struct waits *w);
 /* A frame more; the texts are copied. False: no memory, or too many. */
 bool wait_add_frame(struct wait_thread *t, const struct wait_frame *f);
+bool wait_is_python(const struct wait_frame *f);
 /* Frame i, and the next one of Python before `to`, are of Python's own library: it is between what
  * the program called and the system call. */
 bool wait_is_within_python(const struct wait_thread *t, uint32_t i, uint32_t to);

@@ -5,6 +5,7 @@
 #include "report/summary/pipeline.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,12 +26,12 @@ struct forest {
 /* The folder that Snakemake would have been started in; its one record is what was read last. */
 static const char *folder(void)
 {
-	static char path[] = "/tmp/sonde_fuzz_pipeline_XXXXXX", *made;
+	static char name[] = "pipeline_XXXXXX", path[PATH_MAX], *made;
 
 	if (!made) {
-		char below[64];
+		char below[PATH_MAX + 32];
 
-		made = mkdtemp(path);
+		made = mkdtemp(name) ? realpath(name, path) : NULL;
 		if (!made)
 			abort();
 		snprintf(below, sizeof below, "%s/.snakemake", path);
@@ -43,7 +44,7 @@ static const char *folder(void)
 
 static void keep_record(const char *text)
 {
-	char path[80];
+	char path[PATH_MAX + 32];
 	int fd;
 
 	snprintf(path, sizeof path, "%s/.snakemake/metadata/one", folder());

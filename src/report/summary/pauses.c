@@ -279,7 +279,7 @@ static double wakes(const struct summary *s)
 	return rate[n / 2];
 }
 
-enum { ANCESTORS_MAX = 64, LATE_SLEEPS_MAX = 1000 };
+enum { ANCESTORS_MAX = 64, LOOKED_MOST = 20 * 1000 * 1000 /* processes, for all sleeps */ };
 static const double late_least = 0.2; /* of a sleep: as much as it went on too long */
 
 /* "sleep 4" */
@@ -331,29 +331,37 @@ static void tell_loop(struct summary *s)
 		 sleep->processes, with);
 }
 
+static bool is_process(const struct run_instance *in)
+{
+	return in->domain && !strcmp(in->domain, "process");
+}
+
+static bool is_above(const struct run *r, uint32_t i, uint32_t below)
+{
+	uint32_t above = r->instances[below].parent;
+
+	for (unsigned k = 0; above && above != i && k < ANCESTORS_MAX; k++)
+		above = r->instances[above].parent;
+	return above == i;
+}
+
 /* When the last of what ran beside a sleep ended; NAN: nothing did, or something went on. What
  * started it waits for it. */
-static double beside_until(const struct run *r, uint32_t sleep, double begin, double end)
+static double beside_until(const struct run *r, uint32_t sleep)
 {
+	const struct run_instance *it = &r->instances[sleep];
 	double until = NAN;
 
 	for (uint32_t i = 1; i < r->ninstances; i++) {
 		const struct run_instance *in = &r->instances[i];
-		uint32_t above = r->instances[sleep].parent;
-		double from, to;
 
-		if (!in->domain || strcmp(in->domain, "process") != 0 ||
-		    in->node != r->instances[sleep].node || (in->name && is_sleep(in->name)))
+		if (in->node != it->node || in->end_ns <= it->birth_ns ||
+		    in->birth_ns >= it->end_ns || !is_process(in) ||
+		    (in->name && is_sleep(in->name)) || is_above(r, i, sleep))
 			continue;
-		for (unsigned k = 0; above && above != i && k < ANCESTORS_MAX; k++)
-			above = r->instances[above].parent;
-		from = run_seconds(r, in->node, in->birth_ns);
-		to = in->end_ns == INT64_MAX ? INFINITY : run_seconds(r, in->node, in->end_ns);
-		if (above == i || to <= begin || from >= end)
-			continue;
-		if (to >= end)
+		if (in->end_ns >= it->end_ns)
 			return NAN;
-		until = fmax(until, to);
+		until = fmax(until, run_seconds(r, in->node, in->end_ns));
 	}
 	return until;
 }
@@ -362,20 +370,19 @@ static double beside_until(const struct run *r, uint32_t sleep, double begin, do
 static void tell_late_sleeps(struct summary *s, const struct run *r)
 {
 	struct story *y = &s->story;
-	uint32_t looked = 0;
+	uint64_t looked = 0;
 
 	y->late_sleeps = y->late_s = 0;
-	for (uint32_t i = 1; i < r->ninstances && looked < LATE_SLEEPS_MAX; i++) {
+	for (uint32_t i = 1; i < r->ninstances && looked < LOOKED_MOST; i++) {
 		const struct run_instance *in = &r->instances[i];
 		double begin, end, until;
 
-		if (!in->domain || strcmp(in->domain, "process") != 0 || !in->name ||
-		    !is_sleep(in->name) || in->end_ns == INT64_MAX)
+		if (!is_process(in) || !in->name || !is_sleep(in->name) || in->end_ns == INT64_MAX)
 			continue;
-		looked++;
+		looked += r->ninstances;
 		begin = run_seconds(r, in->node, in->birth_ns);
 		end = run_seconds(r, in->node, in->end_ns);
-		until = beside_until(r, i, begin, end);
+		until = beside_until(r, i);
 		if (!(end - until >= late_least * (end - begin)))
 			continue;
 		y->late_sleeps++;
