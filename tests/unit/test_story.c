@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a job did when: threads that wait for a core have work to do. */
+#include "core/stacks/stacks.h"
+#include "report/summary/code.h"
 #include "report/summary/parts.h"
 #include "summary_made.h"
 
@@ -508,6 +510,30 @@ static void test_the_main_work_is_one_process_or_many(void **state)
 	assert_string_equal(s.main_work, "several commands");
 }
 
+/* Most of Python's time, but of a job that mostly compresses. */
+static void test_the_work_of_a_little_python_is_not_the_main_work(void **state)
+{
+	struct stacks_row top = {
+		.name = "parse", .file = "/home/me/parse.py", .line = 4, .self = 16
+	};
+	struct stacks python = { .rows[STACKS_BY_FUNCTION] = { &top, 1 }, .total = 34 };
+	struct code code = { .python = &python, .account.whole_s = 550 };
+	struct summary_command gzip = { "gzip", 93, 300, 0, 0, 0 };
+	struct summary s = { .cpu_s = 550,
+			     .commands = &gzip,
+			     .ncommands = 1,
+			     .code = &code,
+			     .code_top_ratio = 0.41 };
+
+	(void)state;
+	snprintf(s.code_top, sizeof s.code_top, "deflate (deflate.c:7)");
+	summary_work_make(&s);
+	assert_string_equal(s.main_work, "gzip, 41 % of it in deflate (deflate.c:7)");
+	code.account.whole_s = 40;
+	summary_work_make(&s);
+	assert_string_equal(s.main_work, "gzip, 40 % of it in parse (parse.py:4)");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -529,6 +555,7 @@ int main(void)
 		cmocka_unit_test(test_what_children_moved_is_not_the_shells),
 		cmocka_unit_test(test_what_the_kernel_did_is_of_who_asked_for_it),
 		cmocka_unit_test(test_the_main_work_is_one_process_or_many),
+		cmocka_unit_test(test_the_work_of_a_little_python_is_not_the_main_work),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,14 +45,15 @@ static int say_who(const struct summary *s, char *out, size_t size)
 	return snprintf(out, size, "%.80s", c->name);
 }
 
-/* Of Python the script's own function, which stands for what it calls. */
+/* Of Python the script's own function, which stands for what it calls: where Python did the work.
+ */
 static void say_where(const struct summary *s, char *out, size_t size)
 {
 	const struct stacks *python = s->code ? s->code->python : NULL;
 	const struct stacks_row *top = python && python->rows[STACKS_BY_FUNCTION].n
 					       ? python->rows[STACKS_BY_FUNCTION].row
 					       : NULL;
-	double share = top ? code_share(s->code, python, top->self) : 0;
+	double share = top ? top->self / fmax(python->total, s->code->account.whole_s) : 0;
 
 	if (top && share >= worth && top->file && top->line)
 		snprintf(out, size, ", %.0f %% of it in %.80s (%.40s:%u)", 100 * share, top->name,
