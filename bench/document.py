@@ -82,13 +82,18 @@ def cell(text):
     return text.replace("|", "\\|")
 
 
+def rounded(value):
+    """No more than three decimals are shown: a ratio that is printed whole has fifteen."""
+    return re.sub(r"\d+\.\d{4,}", lambda number: f"{float(number[0]):.3f}", value)
+
+
 def table(rows):
     yield "| | measured | bar | |"
     yield "|---|--:|--:|---|"
     for what, value, unit, op, limit, verdict in rows:
         bar = f"{'at most' if op.startswith('<') else 'at least'} {limit}" if op else ""
         said = {"-": "", "missed": "**missed**"}.get(verdict, verdict)
-        yield f"| {cell(what)} | {value} {cell(unit)} | {bar} | {said} |"
+        yield f"| {cell(what)} | {rounded(value)} {cell(unit)} | {bar} | {said} |"
 
 
 def section(name, when, rows):
