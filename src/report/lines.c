@@ -183,3 +183,21 @@ void lines_name(struct bytes *b, const char *text, size_t most)
 
 	bytes_puts(b, escape_terminal_into(cut, most < sizeof cut ? most + 1 : sizeof cut, text));
 }
+
+void lines_command(struct bytes *b, const char *text, size_t most)
+{
+	enum { WORDS = 4 };
+	char shown[1024], *word = shown;
+
+	snprintf(shown, sizeof shown, "%s", text);
+	for (int i = 0; i < WORDS && strlen(shown) > most; i++) {
+		size_t n = strcspn(word, " ");
+		char *slash = memrchr(word, '/', n);
+
+		if (slash && slash + 1 < word + n && !memchr(word, '\'', n))
+			memmove(word, slash + 1, strlen(slash + 1) + 1);
+		word += strcspn(word, " ");
+		word += *word == ' ';
+	}
+	lines_name(b, shown, most);
+}

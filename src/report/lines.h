@@ -50,5 +50,7 @@ void lines_free(struct lines *l);
 /* A value with its unit; a hostile name, cut to so many bytes. */
 void lines_number(struct bytes *b, enum unit u, double v);
 void lines_name(struct bytes *b, const char *text, size_t most);
+/* A command line: where it is too long the folders of the program and of its script go first. */
+void lines_command(struct bytes *b, const char *text, size_t most);
 
 #endif

@@ -287,6 +287,60 @@ static void test_verdicts_that_do_not_fit_are_counted(void **state)
 	free(text);
 }
 
+/* Of others a user has no say: what the job itself does is seen, too. */
+static void test_behind_others_there_is_room_for_the_own_cause(void **state)
+{
+	struct fixture f;
+	char *text;
+
+	(void)state;
+	make_job(&f);
+	f.s.verdicts[0] = (struct summary_verdict){
+		.rule = "crowded",
+		.severity = SEVERITY_WARN,
+		.sentence =
+			"Others took cores away: they used 1.82 cores of the machine's 2 while the job's "
+			"threads waited 23.5 s for a core and ran for 5.17 s. Run it on a quieter machine. "
+			"It costs up to 23.4 s, 81 % of the run."
+	};
+	f.s.verdicts[1] = (struct summary_verdict){ .rule = "code-exceptions",
+						    .severity = SEVERITY_WARN,
+						    .sentence = "Exceptions." };
+	f.s.nverdicts = 2;
+	text = printed(&f.s, false, true);
+	assert_non_null(strstr(text, "warning     Exceptions.\n"));
+	free(text);
+	snprintf(f.s.verdicts[0].rule, sizeof f.s.verdicts[0].rule, "throttled");
+	text = printed(&f.s, false, true);
+	assert_null(strstr(text, "Exceptions."));
+	free(text);
+}
+
+/* What was run is its program and its script, wherever they are. */
+static void test_a_long_command_keeps_its_names(void **state)
+{
+	static const char *const commands[][2] = {
+		{ "/scratch/users/somebody/project/venv/bin/python -u train.py",
+		  ": python -u train.py\n" },
+		{ "/scratch/users/somebody/venv/bin/python /scratch/users/somebody/run/train.py",
+		  ": python train.py\n" },
+		{ "venv/bin/python train.py", ": venv/bin/python train.py\n" },
+		{ "'/scratch/users/some body/project/venv/bin/python' train.py",
+		  ": '/scratch/users/so" },
+	};
+	struct fixture f;
+	char *text;
+
+	(void)state;
+	make_job(&f);
+	for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+		f.s.command = commands[i][0];
+		text = printed(&f.s, false, true);
+		assert_non_null(strstr(text, commands[i][1]));
+		free(text);
+	}
+}
+
 /* Behind an ending that the heading has said there is room for the cause. */
 static void test_the_cause_of_a_failure_is_seen(void **state)
 {
@@ -420,6 +474,8 @@ int main(void)
 		cmocka_unit_test(test_what_was_allowed_is_shown_before_present),
 		cmocka_unit_test(test_asked_for_is_shown_before_present),
 		cmocka_unit_test(test_the_brief_summary),
+		cmocka_unit_test(test_behind_others_there_is_room_for_the_own_cause),
+		cmocka_unit_test(test_a_long_command_keeps_its_names),
 		cmocka_unit_test(test_verdicts_that_do_not_fit_are_counted),
 		cmocka_unit_test(test_the_cause_of_a_failure_is_seen),
 		cmocka_unit_test(test_the_first_verdict_is_whole_however_long),

@@ -75,7 +75,7 @@ static void add_heading(struct lines *l, const struct summary *s)
 	if (!s->command || b->len >= room)
 		return;
 	bytes_puts(b, ": ");
-	lines_name(b, s->command, b->len < room ? room - b->len : 0);
+	lines_command(b, s->command, b->len < room ? room - b->len : 0);
 }
 
 static void add_next(struct bytes *b, const struct summary_verdict *v)
@@ -439,13 +439,15 @@ static void add_recording_briefly(struct lines *l, const struct summary *s, bool
 	}
 }
 
-/* Of verdicts. The first may say little more than the heading; then the next one has room, too. */
+/* Of verdicts. The first may say little more than the heading, or be about others than the job;
+ * then the next one has room, too. */
 static unsigned brief_lines(const struct summary *s)
 {
-	static const char *const endings[] = { "failed", "killed", "failed-by-signal" };
+	static const char *const little[] = { "failed",       "killed",  "failed-by-signal",
+					      "low-priority", "crowded", "stolen" };
 
-	for (size_t i = 0; s->nverdicts > 1 && i < sizeof endings / sizeof endings[0]; i++)
-		if (!strcmp(s->verdicts[0].rule, endings[i]))
+	for (size_t i = 0; s->nverdicts > 1 && i < sizeof little / sizeof little[0]; i++)
+		if (!strcmp(s->verdicts[0].rule, little[i]))
 			return BRIEF_VERDICT_LINES + CAUSE_LINES;
 	return BRIEF_VERDICT_LINES;
 }
