@@ -34,6 +34,11 @@ static const struct {
 	  "what():  std::bad_alloc", "memory" },
 	{ "Error in f(3) : \n  x is not known\nCalls: f\nExecution halted\n",
 	  "Error in f(3) : x is not known", "" },
+	{ "Error in file(file, \"rt\") : cannot open the connection\n"
+	  "Calls: read.csv -> read.table -> file\nIn addition: Warning message:\n"
+	  "In file(file, \"rt\") :\n  cannot open file 'data/runs.csv': No such file or directory\n"
+	  "Execution halted\n",
+	  "cannot open file 'data/runs.csv': No such file or directory", "no_file" },
 	{ "ERROR: LoadError: SystemError: opening file \"x\": No such file or directory\n"
 	  "Stacktrace:\n [1] top-level scope\nin expression starting at /a.jl:1\n",
 	  "ERROR: LoadError: SystemError: opening file \"x\": No such file or directory",

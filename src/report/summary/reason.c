@@ -309,6 +309,22 @@ void reason_take(struct summary_reason *x, const struct run *r, uint32_t node, u
 				      .of_output = found[2] != NULL };
 }
 
+/* R prints what it could not do, and behind that as a warning what of: the name of the file. */
+static size_t warned_of(const struct finder *f, size_t found)
+{
+	const struct rule_error *kind = kind_of(f, f->line[found]);
+	bool warned = false;
+
+	if (!kind || !begins(f->line[found], "Error in "))
+		return found;
+	for (size_t i = found + 1; i < f->n; i++) {
+		warned |= begins(f->line[i], "In addition: Warning message");
+		if (warned && kind_of(f, f->line[i]) == kind)
+			return i;
+	}
+	return found;
+}
+
 void reason_find(struct summary_reason *x, const struct rules *site, const struct rules *builtin)
 {
 	struct finder f = { .site = site, .builtin = builtin };
@@ -327,7 +343,7 @@ void reason_find(struct summary_reason *x, const struct rules *site, const struc
 		found = i;
 	}
 	if (best > NOISE)
-		take_line(x, &f, found, best);
+		take_line(x, &f, warned_of(&f, found), best);
 	free(copy);
 }
 
