@@ -51,4 +51,17 @@ void lines_free(struct lines *l);
 void lines_number(struct bytes *b, enum unit u, double v);
 void lines_name(struct bytes *b, const char *text, size_t most);
 
+/*
+ * A number with its unit as the text of a table's cell on a terminal.
+ */
+enum { CELL = 16 };
+
+/* What is not known (NAN) is a dash, not a 0. Returns out. */
+const char *cell_text(char out[CELL], enum unit unit, double v);
+
+/* Cores in use: two digits after the point are all that a reader takes in. Returns out. */
+const char *cell_cores(char out[CELL], double v);
+/* A part of a whole in whole percent: "under 1 %" is not 0. Returns out. */
+const char *cell_share(char out[CELL], double v);
+
 #endif
