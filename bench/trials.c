@@ -14,7 +14,7 @@ static _Noreturn void fail(const char *what)
 	exit(1);
 }
 
-static int put(struct trial_store *s, const struct batch *b, int64_t number, struct err *e)
+static int put(struct trial_store *s, const struct trial_batch *b, int64_t number, struct err *e)
 {
 	struct contract said = { 0 };
 	struct trial t;
@@ -52,7 +52,7 @@ int main(int argc, char **argv)
 	long trials = argc == 4 ? strtol(argv[2], NULL, 10) : 0;
 	long each = argc == 4 ? strtol(argv[3], NULL, 10) : 0;
 	char uid[40];
-	struct batch b = { .uid = uid, .source = "run" };
+	struct trial_batch b = { .uid = uid, .source = "run" };
 	int64_t began;
 	int rc;
 

@@ -4,9 +4,6 @@
 #include "base/text/escape.h"
 #include "console/command.h"
 #include "console/help.h"
-#include "console/print.h"
-#include "console/say.h"
-#include "console/version.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/folder.h"
-#include "base/unnamed.h"
+#include "base/files.h"
 
 #include <errno.h>
 #include <fcntl.h>

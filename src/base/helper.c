@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/helper.h"
 
-#include "base/child.h"
-#include "base/descriptors.h"
-#include "base/helper_talk.h"
+#include "base/process.h"
 #include "base/talk.h"
 
 #include <errno.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/child.h"
+#include "base/process.h"
 #include "base/clock.h"
-#include "base/descriptors.h"
-#include "base/orphan.h"
 #include "base/text/asking.h"
 
 #include <dirent.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/random.h"
-#include "base/entropy.h"
 
 #include <fcntl.h>
 #include <math.h>

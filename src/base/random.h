@@ -8,6 +8,8 @@
 #ifndef SONDE_BASE_RANDOM_H
 #define SONDE_BASE_RANDOM_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct random {
@@ -20,5 +22,11 @@ uint64_t random_u64(struct random *r);
 double random_unit(struct random *r);
 /* Standard normal, by the polar method (Marsaglia and Bray 1964). */
 double random_normal(struct random *r);
+
+/*
+ * Random bytes of the kernel's, which nobody can guess. It never blocks.
+ */
+/* False, with errno, when the kernel gives none. */
+bool entropy_fill(void *out, size_t n);
 
 #endif

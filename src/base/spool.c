@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/spool.h"
 
-#include "base/unnamed.h"
+#include "base/files.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -98,16 +98,16 @@ static int read_batch(struct bench_group *g, struct database *s, int64_t id, str
 	if (!rc || !row)
 		return err_set(e, -ENOENT, "there is no bench:%" PRId64 " in %.300s", id,
 			       database_shown(s));
-	g->batch = (struct batch){ .uid = keep(g, &row[0]),
-				   .source = keep(g, &row[1]),
-				   .origin = keep(g, &row[2]),
-				   .script_sha256 = keep(g, &row[3]),
-				   .command = keep(g, &row[4]),
-				   .user = keep(g, &row[5]),
-				   .start_ns = row[6].i,
-				   .specification = keep(g, &row[7]),
-				   .id = id,
-				   .note = keep(g, &row[8]) };
+	g->batch = (struct trial_batch){ .uid = keep(g, &row[0]),
+					 .source = keep(g, &row[1]),
+					 .origin = keep(g, &row[2]),
+					 .script_sha256 = keep(g, &row[3]),
+					 .command = keep(g, &row[4]),
+					 .user = keep(g, &row[5]),
+					 .start_ns = row[6].i,
+					 .specification = keep(g, &row[7]),
+					 .id = id,
+					 .note = keep(g, &row[8]) };
 	return read_tags(g, s, e);
 }
 

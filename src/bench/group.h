@@ -8,7 +8,7 @@
 #ifndef SONDE_BENCH_GROUP_H
 #define SONDE_BENCH_GROUP_H
 
-#include "bench/batch_id.h"
+#include "bench/batch.h"
 #include "bench/model.h"
 #include "bench/trial.h"
 #include "core/describe.h"
@@ -51,7 +51,7 @@ struct bench_doubt {
 };
 
 struct bench_group {
-	struct batch batch;
+	struct trial_batch batch;
 	const char *indicator, *component; /* NULL: no trial said one */
 	const char *host;
 	struct bench_row *row; /* [ntrials], by number */

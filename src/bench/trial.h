@@ -10,6 +10,7 @@
 #ifndef SONDE_BENCH_TRIAL_H
 #define SONDE_BENCH_TRIAL_H
 
+#include "base/text/jsontree.h"
 #include "bench/indicator.h"
 
 #include <sys/resource.h>
@@ -30,7 +31,7 @@ enum trial_noise {
 };
 extern const char *const trial_noise_names[TRIAL_NOISES];
 
-struct batch {
+struct trial_batch {
 	const char *uid;    /* the same however often it is told */
 	const char *source; /* "run", "amun" */
 	const char *origin; /* of the script: a path, an address */
@@ -78,16 +79,16 @@ void trial_store_free(struct trial_store *s);
 void trial_init(struct trial *t, int64_t number);
 
 /* Each within the caller's transaction. A batch that is there already keeps its id. */
-int batch_put(struct database *s, struct batch *b, struct err *e);
+int batch_put(struct database *s, struct trial_batch *b, struct err *e);
 /* The id of facts that are equal to these, which need not be in an order; they are sorted. */
 int environment_put(struct database *s, struct bench_fact *fact, uint32_t n, int64_t *id,
 		    struct err *e);
 /* A result that fits no model makes it a failed one. What is wrong with its rows may be said by the
  * next call of the database only. 0; -EEXIST: a declared model does not fit the
  * store's; -errno. */
-int trial_put(struct trial_store *s, const struct batch *b, struct trial *t, struct err *e);
+int trial_put(struct trial_store *s, const struct trial_batch *b, struct trial *t, struct err *e);
 /* Is this one of a batch there? 1, 0, -errno. */
-int trial_exists(struct database *s, const struct batch *b, int64_t number, struct err *e);
+int trial_exists(struct database *s, const struct trial_batch *b, int64_t number, struct err *e);
 
 /* What is missing of a document that is imported, or was left out of it: a sentence. */
 typedef void trial_note(const char *sentence);
@@ -95,5 +96,33 @@ void trial_note_put(trial_note *note, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 void trial_take_usage(struct trial *t, const struct rusage *u);
+
+/*
+ * Facts of a machine and its software, as Sonde saw them or as a document of another
+ * program states them.
+ *
+ * Names and texts are copied. {0} is empty and safe to free. Every byte is hostile: their number
+ * and depth are bounded.
+ */
+enum { BENCH_FACT_NAME = 512 };
+
+struct bench_facts {
+	struct bench_fact *fact;
+	uint32_t n, cap;
+	struct pool pool;
+	bool failed;       /* out of memory */
+	uint32_t left_out; /* there was no room for so many */
+};
+
+/* Of Sonde's own. */
+void bench_facts_put(struct bench_facts *f, const char *name, const char *text);
+/* Of others' documents: as many as there is room for. */
+void bench_facts_add(struct bench_facts *f, const char *name, const char *text);
+/* prefix.cpu_info.brand_raw, ...: objects are gone through, lists are one fact. v may be NULL. */
+void bench_facts_flatten(struct bench_facts *f, const char *prefix, const struct jsontree *v);
+/* "numpy==1.26.4" as a line behind indent, of the fact package.numpy. False: it is none that pip
+ * would take as one. */
+bool bench_requirement(struct bytes *out, const char *name, const char *text, const char *indent);
+void bench_facts_free(struct bench_facts *f);
 
 #endif

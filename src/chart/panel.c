@@ -2,8 +2,7 @@
 #include "chart/panel.h"
 
 #include "base/text/decimal.h"
-#include "chart/colour.h"
-#include "chart/text.h"
+#include "chart/svg.h"
 
 #include <math.h>
 #include <stdio.h>

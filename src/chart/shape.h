@@ -66,7 +66,7 @@ void shape_text(struct bytes *drawing, const struct lettering *l, struct point a
 		const char *text);
 /* Append text as shape_text keeps it. */
 void shape_clean(struct bytes *out, const char *text);
-/* cells: [rows * columns], each a colour of chart/colour.h's scale. */
+/* cells: [rows * columns], each a colour of chart/svg.h's scale. */
 void shape_grid(struct bytes *drawing, const struct box *b, uint32_t columns, uint32_t rows,
 		const uint8_t *cells);
 void shape_end(struct bytes *drawing);

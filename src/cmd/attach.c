@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* attach.c - record processes that run already, and what they start. */
 #include "base/clock.h"
-#include "console/say.h"
+#include "console/command.h"
 #include "session/attached.h"
 #include "session/followers.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench.c - benchmarks: the verbs of bench.def. */
 #include "console/command.h"
-#include "console/say.h"
 
 #define VERB(x) extern const struct command command_bench_##x;
 #include "bench.def"

@@ -3,8 +3,6 @@
 #include "base/text/escape.h"
 #include "bench/advice.h"
 #include "console/command.h"
-#include "console/print.h"
-#include "console/say.h"
 #include "core/glob.h"
 #include "report/comparison/comparison.h"
 #include "trial/advicefile.h"

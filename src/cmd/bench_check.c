@@ -5,9 +5,6 @@
 #include "base/text/textfile.h"
 #include "bench/contract.h"
 #include "console/command.h"
-#include "console/print.h"
-#include "console/say.h"
-#include "trial/benchmodels.h"
 #include "trial/builtin.h"
 #include "trial/scripted.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_delete.c - batches are taken out of the store, with what refers to them. */
 #include "console/command.h"
-#include "console/say.h"
 #include "session/history.h"
 #include "trial/benchprint.h"
 

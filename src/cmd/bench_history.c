@@ -4,8 +4,6 @@
 #include "base/text/escape.h"
 #include "bench/series.h"
 #include "console/command.h"
-#include "console/print.h"
-#include "console/say.h"
 #include "output/drawfile.h"
 #include "trial/benchask.h"
 #include "trial/benchprint.h"

@@ -5,8 +5,6 @@
 #include "base/text/escape.h"
 #include "base/text/jsontree.h"
 #include "console/command.h"
-#include "console/print.h"
-#include "console/say.h"
 #include "core/glob.h"
 #include "core/metric.h"
 #include "session/history.h"

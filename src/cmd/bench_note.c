@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_note.c - notes and tags of batches. */
-#include "bench/batch_id.h"
-#include "bench/batchnote.h"
+#include "bench/batch.h"
 #include "console/command.h"
-#include "console/say.h"
 #include "session/history.h"
 
 #include <errno.h>

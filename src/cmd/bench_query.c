@@ -2,11 +2,9 @@
 /* bench_query.c - the trials that a named query of a model asks for. */
 #include "base/text/escape.h"
 #include "console/command.h"
-#include "console/print.h"
-#include "console/say.h"
 #include "session/history.h"
 #include "trial/benchask.h"
-#include "trial/benchmodels.h"
+#include "trial/builtin.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -2,7 +2,6 @@
 /* bench_report.c - trials of an indicator as a page of HTML. */
 #include "bench/campaign/campaign_page.h"
 #include "console/command.h"
-#include "console/say.h"
 #include "output/drawfile.h"
 #include "trial/benchask.h"
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_run.c - run a benchmark again and again and keep every trial. */
 #include "base/clock.h"
-#include "bench/batchnote.h"
-#include "console/say.h"
+#include "bench/batch.h"
+#include "console/command.h"
 #include "job/words.h"
 #include "session/history.h"
 #include "session/sitesecrets.h"
-#include "trial/benchmodels.h"
 #include "trial/benchprint.h"
 #include "trial/beside.h"
 #include "trial/builtin.h"
@@ -141,7 +140,7 @@ struct bench_run {
 	struct models models;
 	struct bench_facts software;
 	struct bytes command;
-	struct batch batch;
+	struct trial_batch batch;
 	struct trial_store store;
 };
 

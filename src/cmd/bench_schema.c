@@ -2,9 +2,7 @@
 /* bench_schema.c - the declared indicators as a schema. */
 #include "bench/declare.h"
 #include "console/command.h"
-#include "console/print.h"
-#include "console/say.h"
-#include "trial/benchmodels.h"
+#include "trial/builtin.h"
 
 #include <errno.h>
 

@@ -4,8 +4,6 @@
 #include "base/text/escape.h"
 #include "base/text/number.h"
 #include "console/command.h"
-#include "console/print.h"
-#include "console/say.h"
 #include "session/history.h"
 #include "trial/benchprint.h"
 
@@ -288,7 +286,7 @@ static int put_batch(struct shown *x, struct database *s, struct err *e)
 
 static int show(struct shown *x, struct database *s, const char *word, struct err *e)
 {
-	const struct batch *b = &x->g.batch;
+	const struct trial_batch *b = &x->g.batch;
 	int64_t batch;
 	int rc = word ? find(x, s, word, &batch, e) : 0;
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_stats.c - the statistics of batches. */
 #include "console/command.h"
-#include "console/say.h"
 #include "session/history.h"
 #include "trial/benchprint.h"
 

@@ -2,7 +2,6 @@
 /* bench_sweep.c - try the combinations of a specification. */
 #include "base/clock.h"
 #include "console/command.h"
-#include "console/say.h"
 #include "sweep/sweeping.h"
 
 #include <errno.h>

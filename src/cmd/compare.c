@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "console/command.h"
-#include "console/print.h"
-#include "console/say.h"
 #include "output/outfile.h"
 #include "recording/join.h"
 #include "report/comparison/comparison.h"
 #include "report/comparison/comparison_page.h"
 #include "session/compared.h"
 #include "session/find.h"
-#include "trial/batchgroups.h"
 #include "trial/timingprint.h"
 
 #include <errno.h>

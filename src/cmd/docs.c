@@ -5,8 +5,6 @@
 #include "console/command.h"
 #include "console/completion.h"
 #include "console/help.h"
-#include "console/print.h"
-#include "console/say.h"
 #include "core/phase/phase_rule.h"
 #include "core/pipeline.h"
 #include "core/stacks/classes.h"

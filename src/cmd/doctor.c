@@ -3,7 +3,6 @@
 #include "base/text/escape.h"
 #include "base/text/json.h"
 #include "console/command.h"
-#include "console/say.h"
 #include "sampler/diagnosis.h"
 
 #include <errno.h>

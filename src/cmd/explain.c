@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/explain/explain.h"
 #include "console/command.h"
-#include "console/print.h"
-#include "console/say.h"
 #include "recording/join.h"
 #include "report/comparison/comparison.h"
 #include "report/summary/summary.h"

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
 #include "console/command.h"
-#include "console/say.h"
 #include "output/outfile.h"
-#include "output/outputs.h"
 #include "output/profilefile.h"
 #include "output/tablefile.h"
 #include "perfmon/results.h"

@@ -5,10 +5,8 @@
 #include "base/text/escape.h"
 #include "base/text/json.h"
 #include "console/command.h"
-#include "console/print.h"
-#include "console/say.h"
 #include "recording/join.h"
-#include "report/cell.h"
+#include "report/lines.h"
 #include "report/summary/filesused.h"
 #include "session/find.h"
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
 #include "console/command.h"
-#include "console/say.h"
 #include "import/importer.h"
-#include "import/place.h"
 #include "import/write.h"
-#include "output/outputs.h"
+#include "output/outfile.h"
 #include "perfmon/results.h"
 #include "push/table.h"
 #include "source/catalogue.h"

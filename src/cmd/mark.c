@@ -3,7 +3,6 @@
 #include "base/clock.h"
 #include "base/text/decimal.h"
 #include "console/command.h"
-#include "console/say.h"
 #include "core/phase/cascade.h"
 #include "session/marked.h"
 

@@ -7,7 +7,6 @@
 #include "base/text/asking.h"
 #include "base/text/jsontree.h"
 #include "console/command.h"
-#include "console/say.h"
 #include "session/find.h"
 
 #include <dirent.h>

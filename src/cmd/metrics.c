@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "console/command.h"
-#include "console/print.h"
-#include "console/say.h"
 #include "source/catalogue.h"
 
 struct metrics_options {

@@ -2,10 +2,9 @@
 /* perfmon.c - perfmon's command line: its flags, its files, its ways to be ended. */
 #include "base/clock.h"
 #include "base/text/json.h"
-#include "console/say.h"
+#include "console/command.h"
 #include "output/outfile.h"
 #include "perfmon/aside.h"
-#include "perfmon/place.h"
 #include "perfmon/results.h"
 #include "session/attached.h"
 #include "sink/sink.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/phases/phases.h"
 #include "console/command.h"
-#include "console/print.h"
-#include "console/say.h"
 #include "core/frame/run.h"
 #include "output/drawfile.h"
 #include "recording/join.h"

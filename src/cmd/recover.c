@@ -2,8 +2,7 @@
 #include "recording/recover.h"
 
 #include "console/command.h"
-#include "console/say.h"
-#include "output/outputs.h"
+#include "output/outfile.h"
 #include "recording/join.h"
 #include "session/find.h"
 

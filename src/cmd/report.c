@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "console/command.h"
-#include "console/say.h"
-#include "output/outputs.h"
-#include "output/reportfile.h"
+#include "output/outfile.h"
 #include "recording/join.h"
 #include "report/judging/rules.h"
 #include "report/page/page.h"

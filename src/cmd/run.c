@@ -4,8 +4,6 @@
 #include "base/clock.h"
 #include "base/text/escape.h"
 #include "console/command.h"
-#include "console/print.h"
-#include "console/say.h"
 #include "job/launch.h"
 #include "job/said.h"
 #include "job/words.h"

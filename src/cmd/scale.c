@@ -2,8 +2,6 @@
 /* scale.c - runs of one job with more and more cores: how well it scales, and what to ask for. */
 #include "base/text/columns.h"
 #include "console/command.h"
-#include "console/print.h"
-#include "console/say.h"
 #include "output/drawfile.h"
 #include "recording/join.h"
 #include "report/scaling/scaling.h"

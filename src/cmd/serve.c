@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* serve.c - listen, then become the helper that answers. */
 #include "base/bytes.h"
-#include "base/entropy.h"
 #include "base/err.h"
 #include "base/helper.h"
+#include "base/random.h"
 #include "base/text/json.h"
 #include "console/command.h"
-#include "console/say.h"
 #include "recording/join.h"
 
 #include <arpa/inet.h>

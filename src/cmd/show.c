@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/show_views.h"
 #include "console/command.h"
-#include "console/say.h"
 #include "recording/join.h"
 #include "report/judging/rules.h"
 #include "report/machine.h"

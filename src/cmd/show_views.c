@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/show_views.h"
 
-#include "console/say.h"
+#include "console/command.h"
 #include "report/summary/code.h"
 #include "report/summary/mpi.h"
 #include "report/summary/path.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* span.c - a command as a span of the recording of the job that it runs in. */
 #include "console/command.h"
-#include "console/say.h"
-#include "core/phase/markline.h"
+#include "core/phase/mark.h"
 #include "job/launch.h"
 #include "session/marked.h"
 

@@ -5,8 +5,6 @@
 #include "base/text/escape.h"
 #include "base/text/number.h"
 #include "console/command.h"
-#include "console/print.h"
-#include "console/say.h"
 #include "recording/join.h"
 #include "sampler/ranks.h"
 #include "session/elsewhere.h"

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* top.c - what the nodes of a job do now, or did, on a terminal. */
-#include "base/child.h"
 #include "base/clock.h"
-#include "base/descriptors.h"
-#include "console/print.h"
-#include "console/say.h"
+#include "base/process.h"
+#include "console/command.h"
 #include "recording/join.h"
 #include "session/attached.h"
-#include "top/document.h"
 #include "top/watch.h"
 #include "waits/look.h"
 #include "waits/say.h"

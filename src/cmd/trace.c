@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sink/trace/trace.h"
 #include "base/clock.h"
-#include "base/unnamed.h"
+#include "base/files.h"
 #include "console/command.h"
-#include "console/say.h"
 #include "output/outfile.h"
-#include "output/outputs.h"
 #include "recording/join.h"
 #include "report/phases/phases.h"
 #include "session/find.h"

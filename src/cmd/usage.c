@@ -3,8 +3,7 @@
 #include "store/usage.h"
 #include "base/text/escape.h"
 #include "base/text/json.h"
-#include "console/print.h"
-#include "console/say.h"
+#include "console/command.h"
 #include "core/metric.h"
 #include "session/history.h"
 

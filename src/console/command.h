@@ -8,7 +8,12 @@
 #ifndef SONDE_CONSOLE_COMMAND_H
 #define SONDE_CONSOLE_COMMAND_H
 
+#include "base/bytes.h"
 #include "base/text/args.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 
 enum exit_code { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
@@ -51,5 +56,45 @@ const struct command *command_find(const char *name); /* NULL when there is none
 const struct command *command_verb(const struct command *c, const char *word);
 /* The command a mistyped word most likely means; NULL when none is near. */
 const char *command_nearest(const char *word);
+
+/*
+ * A command's whole result to standard output, or the sentence why not.
+ *
+ * The reason of a failed write is known only right after it, so it is said here and not at the end.
+ */
+/* Empties b. An exit code. */
+int print_bytes(struct bytes *b);
+/* What was said last as JSON, schema sonde/error/1, in place of the document that there is none of.
+ */
+void print_error_json(FILE *out, const char *command);
+
+/*
+ * What a person reads on stderr: lines with "sonde: " before them, and on a terminal one
+ * that counts the recordings that are read.
+ *
+ * A line is escaped for the terminal, so hostile names may be handed in as they are. Data goes to
+ * stdout and not through here.
+ */
+/* Nothing more is said once whoever read standard output has gone, as head -1 does: it has what it
+ * wanted. */
+void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* What was said last, without "sonde: "; "" when nothing was. */
+const char *say_last(void);
+/* Whether writing to standard output failed because its reader has gone. */
+bool say_reader_is_gone(void);
+
+struct progress {
+	int64_t next_ns; /* when something is to be said again; INT64_MAX: never */
+	bool shown;      /* the line is there */
+};
+
+void progress_begin(struct progress *p);
+/* For struct run_progress; ctx is the progress. The line goes when at == of. */
+void progress_show(void *ctx, uint32_t at, uint32_t of);
+
+/*
+ * version.h - `sonde --version [--json]`: which version this is, and what was built into it.
+ */
+int version_print(bool json); /* an exit code */
 
 #endif

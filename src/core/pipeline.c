@@ -3,7 +3,7 @@
 #include "core/pipeline.h"
 
 #include "base/entries.h"
-#include "base/text/textfiles.h"
+#include "base/text/textfile.h"
 #include "core/glob.h"
 
 #include <errno.h>

@@ -251,3 +251,19 @@ const char *tracker_key(char *out, size_t size, const char *name)
 	out[n] = '\0';
 	return out;
 }
+
+void tracker_sample_json(const struct tracker_sample *s, struct json *j)
+{
+	json_object(j);
+	for (unsigned f = 0; f < TRACKER_FIELDS; f++) {
+		double v = s->value[f] * tracker_fields[f].scale;
+
+		if (f >= TRACKER_PLAIN_FIELDS && !isfinite(v))
+			continue;
+		json_key(j, tracker_fields[f].key);
+		json_real(j, v);
+	}
+	json_key(j, "timestamp");
+	json_real(j, s->utc_s);
+	json_object_end(j);
+}

@@ -11,6 +11,7 @@
 #ifndef SONDE_CORE_TRACKER_H
 #define SONDE_CORE_TRACKER_H
 
+#include "base/text/json.h"
 #include "core/statistics/stats.h"
 
 #include <stddef.h>
@@ -110,5 +111,11 @@ const char *tracker_unknown(const struct tracker *t, const struct tracker_figure
  * does what would make it a path upwards; cut to size - 1. Returns out, "_" when nothing is left.
  */
 const char *tracker_key(char *out, size_t size, const char *name);
+
+/*
+ * A sample as files of samples have it: keys and scales of tracker_fields.
+ */
+/* An object. The plain keys are always there, with null where nothing is known. */
+void tracker_sample_json(const struct tracker_sample *s, struct json *j);
 
 #endif

@@ -4,9 +4,9 @@
  *
  * A document (chart/shape.h) comes on standard input, to its end; the file is descriptor 3.
  */
-#include "base/helper_talk.h"
-#include "chart/colour.h"
+#include "base/helper.h"
 #include "chart/shape.h"
+#include "chart/svg.h"
 
 #include <cairo-pdf.h>
 #include <cairo-svg.h>

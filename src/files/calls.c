@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "files/calls.h"
 
-#include "base/descriptors.h"
+#include "base/process.h"
 #include "base/text/number.h"
 
 #include <errno.h>

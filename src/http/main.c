@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sonde-http - asks servers for `sonde push`: requests come on its standard input, answers go back
- * on it, a socket (push/wire.h). One connection is kept from request to request.
+ * on it, a socket (push/http.h). One connection is kept from request to request.
  *
  * It follows no redirection, so that a password goes nowhere but where it is meant for, and knows
  * http and https only.
  */
 #include "base/talk.h"
-#include "push/wire.h"
+#include "push/http.h"
 
 #include <curl/curl.h>
 #include <stdio.h>

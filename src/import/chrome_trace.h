@@ -10,7 +10,7 @@
 #include "base/pool.h"
 #include "base/text/jsondoc.h"
 #include "import/importer.h"
-#include "import/packed.h"
+#include "import/protobuf.h"
 #include "import/timeline.h"
 
 #include <stdbool.h>

@@ -7,7 +7,6 @@
 #include "base/text/number.h"
 #include "import/importer.h"
 #include "import/lanes.h"
-#include "import/lines.h"
 #include "recording/format.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
  * importer.h - what another program measured becomes a recording: one const struct in its own file,
  * one line in import.def.
  *
- * An importer reads hostile files into a store (import/store.h), which writes the recording. What
+ * An importer reads hostile files into a store (import/write.h), which writes the recording. What
  * it leaves out, and what it knows to be wrong, is noted; it prints nothing.
  */
 #ifndef SONDE_IMPORT_IMPORTER_H
@@ -11,7 +11,12 @@
 
 #include "core/metric.h"
 #include "core/table/map.h"
-#include "import/store.h"
+#include "import/protobuf.h"
+#include "import/write.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
 
 /* Where a timeline goes, and what is known there of time. Of a recording that exists (`into`): of
  * the node that was chosen. */
@@ -65,5 +70,56 @@ struct importer {
 extern const struct importer *const importers[];
 extern const size_t nimporters;
 const struct importer *importer_find(const char *name); /* NULL when unknown */
+
+/*
+ * A file of JSON documents, one after the other, a document at a time: where its
+ * outermost brace is closed it ends.
+ */
+struct documents {
+	struct packed *file; /* set, borrowed */
+	/* private */
+	uint8_t data[65536];
+	size_t at, end;
+	bool over; /* of the file */
+	unsigned depth;
+	bool in_text, escaped, begun, done; /* of the document */
+};
+
+/* The next document begins; false: there is none. */
+bool documents_next(struct documents *d);
+/* Bytes of it, for jsondoc_open_from: 0 at its end. */
+ssize_t documents_read(void *ctx, void *data, size_t n);
+
+/*
+ * The lines of a file that may be compressed, in fixed memory: longer ones are cut.
+ */
+enum { LINES_MOST = 16384, LINES_AHEAD = 65536 };
+
+struct lines {
+	char text[LINES_MOST + 1]; /* the line, without its end */
+	uint64_t cut;              /* lines that were */
+	bool failed;               /* the file could not be read on: its e says why */
+
+	/* private */
+	uint8_t ahead[LINES_AHEAD];
+	size_t at, end;
+};
+
+/* From the file's begin on. 0 or -errno with a sentence. */
+int lines_begin(struct lines *l, struct packed *file, struct err *e);
+bool lines_next(struct lines *l, struct packed *file); /* false: there is none */
+
+/*
+ * Of which node of a recording, and of which time, an imported timeline is.
+ */
+struct place_options {
+	const char *into, *node, *align; /* options; NULL: not given */
+	int64_t rank;                    /* -1: not given */
+	/* private */
+	char host[256], rank_text[24], of[256];
+};
+
+/* Fill p, whose texts are those of x. 0, or -errno with a sentence. */
+int import_place_find(struct place_options *x, struct import_place *p, struct err *e);
 
 #endif

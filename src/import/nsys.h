@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "import/importer.h"
 #include "import/lanes.h"
-#include "import/packed.h"
+#include "import/protobuf.h"
 #include "import/sqlitefile.h"
 #include "import/timeline.h"
 

@@ -13,7 +13,7 @@
 #include "base/pool.h"
 #include "import/importer.h"
 #include "import/lanes.h"
-#include "import/packed.h"
+#include "import/protobuf.h"
 #include "import/sampled.h"
 #include "import/timeline.h"
 

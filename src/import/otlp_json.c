@@ -4,7 +4,7 @@
 #include "base/text/decimal.h"
 #include "base/text/jsondoc.h"
 #include "base/text/number.h"
-#include "import/documents.h"
+#include "import/importer.h"
 #include "import/otlp.h"
 
 #include <errno.h>

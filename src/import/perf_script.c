@@ -3,7 +3,7 @@
  * innermost frame first. Samples of the file's first event become those of CPU time. */
 #include "base/clock.h"
 #include "base/text/number.h"
-#include "import/lines.h"
+#include "import/importer.h"
 #include "import/sampled.h"
 
 #include <ctype.h>

@@ -25,7 +25,7 @@ enum { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };
 enum { DATABASE_JOB = 3 };
 enum { JOB_ID = 1, JOB_NAME = 2, JOB_NODES = 5 };
 
-struct field {
+struct scanner_field {
 	uint64_t number;
 	unsigned wire;
 	uint64_t value;    /* of a varint */
@@ -33,14 +33,14 @@ struct field {
 };
 
 /* The next field. False at the end, or where it is malformed. */
-static bool next_field(struct scan *in, struct field *f)
+static bool next_field(struct scan *in, struct scanner_field *f)
 {
 	uint64_t key;
 
 	if (in->bad || in->at == in->end)
 		return false;
 	key = scan_varint(in);
-	*f = (struct field){ .number = key >> 3, .wire = key & 7 };
+	*f = (struct scanner_field){ .number = key >> 3, .wire = key & 7 };
 	switch (f->wire) {
 	case WIRE_VARINT:
 		f->value = scan_varint(in);
@@ -67,7 +67,7 @@ static bool next_field(struct scan *in, struct field *f)
 /* Both kinds of descriptors have a job's id and name in the same fields. */
 static bool take_job(struct scan *in, struct scanner_job *j)
 {
-	struct field f;
+	struct scanner_field f;
 
 	*j = (struct scanner_job){ .nodes = -1 };
 	while (next_field(in, &f)) {
@@ -87,7 +87,7 @@ void scanner_database_jobs(struct scan in, void (*job)(void *ctx, const struct s
 {
 	const uint8_t *from = in.at, *here;
 	struct scanner_job j;
-	struct field f;
+	struct scanner_field f;
 
 	*bad = -1;
 	while (here = in.at, next_field(&in, &f)) {

@@ -8,7 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/err.h"
-#include "core/phase/scanner.h"
+#include "core/phase/mark.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/scanner.h"
 
-#include "core/phase/scanner.h"
+#include "core/phase/mark.h"
 #include "recording/format.h"
 #include "recording/writer.h"
 

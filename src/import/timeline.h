@@ -65,7 +65,7 @@ uint32_t timeline_counter(struct timeline *t, const char *name, const char *pid)
 /* More of a track; 0, NULL and "" are nothing. */
 void timeline_label(struct timeline *t, uint32_t id, const char *key, const char *value);
 
-/* " KEY=VALUE" behind what is there, as a word that is read back (core/phase/markline.h). One that
+/* " KEY=VALUE" behind what is there, as a word that is read back (core/phase/mark.h). One that
  * has no room is shortened, and ends in "..."; what is behind such a one is left out. */
 void timeline_word(char detail[TIMELINE_TEXT_MAX + 1], const char *key, const char *value);
 /* Others were left out. */

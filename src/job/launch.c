@@ -2,11 +2,10 @@
 #include "job/launch.h"
 
 #include "base/clock.h"
-#include "base/descriptors.h"
+#include "base/process.h"
 #include "base/root.h"
 #include "base/text/number.h"
 #include "job/message.h"
-#include "job/patience.h"
 #include "job/sentinel.h"
 
 #include <errno.h>

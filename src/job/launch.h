@@ -11,7 +11,7 @@
 #define SONDE_JOB_LAUNCH_H
 
 #include "base/err.h"
-#include "job/printed.h"
+#include "job/said.h"
 #include "job/sentinel.h"
 #include "job/share.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * marklog.h - follows the logs that a program writes, and makes lines of its file of marks
- * (job/markfile.h) of what rules match (core/phase/markrule.h).
+ * (job/marklog.h) of what rules match (core/phase/mark.h).
  *
  * It runs in a process of its own, which the job does not know: at the lowest priority, within a
  * twentieth of one core and 256 MB. A log may come later, be emptied, or be another file of the
@@ -12,7 +12,10 @@
 #ifndef SONDE_JOB_MARKLOG_H
 #define SONDE_JOB_MARKLOG_H
 
-#include "core/phase/markrule.h"
+#include "core/phase/mark.h"
+
+#include <limits.h>
+#include <stdbool.h>
 
 enum { MARK_LOGS_MAX = 16, MARK_RULES_MAX = 64 };
 
@@ -27,5 +30,30 @@ struct mark_log {
 
 /* In the process that was forked for it; returns at the end. */
 void mark_log_follow(const struct mark_log *l);
+
+/*
+ * The file that a job writes its marks into: $SONDE_MARKS.
+ *
+ * A regular file on this node, in a directory that only its user may enter: who writes never waits
+ * for who reads, and loses nothing by its death. Its launcher makes it and takes it away.
+ */
+#define MARK_FILE_VARIABLE "SONDE_MARKS"
+
+struct mark_file {
+	char path[PATH_MAX]; /* "": there is none */
+	int fd, folder;      /* to read it, and what holds it; closed when something is executed */
+};
+
+/* And the variable names it; /dev/null, where none can be made, so that `echo >>"$SONDE_MARKS"`
+ * does not fail. */
+void mark_file_make(struct mark_file *f);
+/* The variable goes to /dev/null for what is executed from then on. */
+void mark_file_remove(struct mark_file *f);
+/* The variable names the file, or /dev/null where there is none. */
+void mark_file_export(const struct mark_file *f);
+/* It stays where it is. */
+void mark_file_close(struct mark_file *f);
+/* By path alone, where its launcher was killed. */
+void mark_file_unlink(const char *path);
 
 #endif

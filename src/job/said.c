@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "job/said.h"
 
-#include "base/orphan.h"
+#include "base/process.h"
 #include "base/root.h"
+#include "base/text/escape.h"
 #include "core/ring.h"
 #include "job/leftover.h"
 #include "job/message.h"
+#include "job/secret/secret.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/magic.h>
 #include <poll.h>
 #include <pthread.h>
@@ -17,6 +20,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -252,4 +256,313 @@ void said_remove(struct said *x)
 	if (any && !(getenv("TMPDIR") && remove_in_time(x)))
 		remove_elsewhere(x);
 	forget(x);
+}
+
+/* A stack trace of Java has 1,024 lines, which a recursion without an end fills with one. */
+enum { READ_MS = 1000, STACK_BYTES = 64 * 1024, END_BYTES = 96 * 1024, REPEATS_LEAST = 4 };
+
+static const char refused[] = "--no-error-text was given";
+
+/* A regular file, of this size: of what the kernel has at hand, since its server may be gone. */
+static bool is_file(int fd, int64_t *size, const char **absent)
+{
+	struct statx x;
+
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_SIZE, &x)) {
+		*absent = errno == EBADF ? "standard error is closed"
+					 : "standard error cannot be examined";
+		return false;
+	}
+	*size = (int64_t)x.stx_size;
+	*absent = S_ISREG(x.stx_mode)    ? NULL
+		  : isatty(fd)           ? "standard error is a terminal"
+		  : S_ISFIFO(x.stx_mode) ? "standard error is a pipe"
+		  : S_ISSOCK(x.stx_mode) ? "standard error is a socket"
+					 : "standard error is not a file";
+	return !*absent;
+}
+
+void printed_begin(struct printed_place *p, enum printed_wish wish)
+{
+	const char *why;
+
+	*p = (struct printed_place){ .fd = -1, .absent = refused };
+	if (wish != PRINTED_WANTED)
+		return;
+	if (is_file(STDERR_FILENO, &p->from, &p->absent)) {
+		p->fd = STDERR_FILENO;
+	} else if (is_file(STDOUT_FILENO, &p->from, &why)) {
+		p->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+		p->is_output = true;
+	}
+}
+
+void printed_end(struct printed_place *p)
+{
+	if (p->is_output)
+		file_close(&p->fd);
+	p->fd = -1;
+}
+
+static size_t line_length(const char *at, const char *end)
+{
+	const char *newline = memchr(at, '\n', (size_t)(end - at));
+
+	return (size_t)((newline ? newline + 1 : end) - at);
+}
+
+/* A line that is there again and again is kept once, with a line that says how often it came.
+ * Returns how long the text is then. */
+static size_t squeeze_repeats(char *text, size_t n)
+{
+	char *to = text, said[64];
+	const char *at = text, *end = text + n;
+
+	while (at < end) {
+		size_t length = line_length(at, end), again = 0, m = 0;
+		const char *line = at;
+
+		for (at += length; at + length <= end && !memcmp(at, line, length); at += length)
+			again++;
+		if (again >= REPEATS_LEAST)
+			m = (size_t)snprintf(said, sizeof said, "[the line above %zu more times]\n",
+					     again);
+		if (!m || m > again * length) { /* no shorter so */
+			length = (size_t)(at - line);
+			m = 0;
+		}
+		memmove(to, line, length);
+		memcpy(to + length, said, m);
+		to += length + m;
+	}
+	return (size_t)(to - text);
+}
+
+/* The last bytes of fd, of those from `from` on; of a file that was emptied, of all. */
+static void read_end(int fd, int64_t from, struct printed *out)
+{
+	static char text[END_BYTES];
+	struct stat st;
+	int64_t at;
+	ssize_t n = -1;
+	size_t kept = 0;
+
+	if (!fstat(fd, &st)) {
+		from = st.st_size < from ? 0 : from;
+		at = st.st_size - END_BYTES;
+		at = at < from ? from : at;
+		n = pread(fd, text, sizeof text, at);
+		kept = squeeze_repeats(text, n > 0 ? (size_t)n : 0);
+		out->n = (uint32_t)(kept < sizeof out->text ? kept : sizeof out->text);
+		out->is_cut = at > from || kept > out->n;
+		memcpy(out->text, text + kept - out->n, out->n);
+	}
+	if (n < 0)
+		snprintf(out->absent, sizeof out->absent, "its file cannot be read");
+	else if (!n)
+		snprintf(out->absent, sizeof out->absent, "nothing was printed");
+}
+
+/* A thread that hangs still has it when nobody waits any more. */
+struct reading {
+	int fd, done; /* done: an eventfd */
+	int64_t from;
+	struct printed what;
+};
+
+static void *read_it(void *given)
+{
+	struct reading *r = given;
+	char path[32];
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/self/fd/%d", r->fd);
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		snprintf(r->what.absent, sizeof r->what.absent, "its file cannot be opened");
+	else
+		read_end(fd, r->from, &r->what);
+	if (fd >= 0)
+		close(fd);
+	eventfd_write(r->done, 1);
+	return NULL;
+}
+
+/* In a thread, since a process might be seen as one of the job's. */
+static bool start_reading(struct reading *r)
+{
+	pthread_attr_t a;
+	pthread_t thread;
+	bool started;
+
+	if (pthread_attr_init(&a))
+		return false;
+	pthread_attr_setstacksize(&a, STACK_BYTES);
+	pthread_attr_setdetachstate(&a, PTHREAD_CREATE_DETACHED);
+	started = !pthread_create(&thread, &a, read_it, r);
+	pthread_attr_destroy(&a);
+	return started;
+}
+
+void printed_read(const struct printed_place *p, struct printed *out)
+{
+	static struct reading r;
+	struct pollfd wait = { .events = POLLIN };
+	const char *absent = p->absent;
+
+	*out = (struct printed){ .version = MESSAGE_VERSION,
+				 .kind = MESSAGE_PRINTED,
+				 .is_output = p->is_output };
+	if (p->fd >= 0) {
+		absent = "it could not be read";
+		r = (struct reading){ p->fd, eventfd(0, EFD_CLOEXEC), p->from, *out };
+		wait.fd = r.done;
+		if (r.done >= 0 && start_reading(&r)) {
+			absent = "its file system does not answer";
+			if (poll(&wait, 1, READ_MS) > 0) {
+				*out = r.what;
+				absent = out->absent;
+			}
+		}
+	}
+	memmove(out->absent, absent, strlen(absent) + 1);
+}
+
+/* ---- as metadata ---- */
+
+enum { ESCAPE = 0x1b, BELL = 7, UTF8_MOST = 3 * ERROR_TEXT_BYTES, MASKED_MOST = 32 * 1024 };
+
+/* Bytes of the escape sequence that begins here (ECMA-48): a control sequence, a string up to its
+ * end, or one character behind ESC. */
+static size_t escape_length(const char *at, const char *end)
+{
+	const char *p = at + 1;
+
+	if (p < end && *p == '[') {
+		for (p++; p < end && (unsigned char)*p >= 0x20 && (unsigned char)*p < 0x40; p++)
+			;
+	} else if (p < end && *p && strchr("]PX^_", *p)) {
+		while (p < end && *p != BELL && *p != '\n' && !(*p == ESCAPE && p != at))
+			p++;
+		p += p < end && *p == ESCAPE && p + 1 < end && p[1] == '\\';
+	}
+	return (size_t)(p - at) + (p < end && *p != '\n');
+}
+
+/* C1, as UTF-8 has them, too: terminals take them for escape sequences. */
+static bool is_control(const char *at, const char *end)
+{
+	unsigned char c = (unsigned char)*at;
+
+	return (c < ' ' && c != '\n' && c != '\t') || c == 0x7f ||
+	       (c == 0xc2 && at + 1 < end && (unsigned char)at[1] >= 0x80 &&
+		(unsigned char)at[1] < 0xa0);
+}
+
+/* What a terminal would show: a carriage return begins its line anew. out has room for n + 1. */
+static void strip(const char *text, size_t n, char *out)
+{
+	const char *at = text, *end = text + n;
+	size_t to = 0, line = 0;
+
+	while (at < end) {
+		size_t skip = 0;
+
+		if (*at == ESCAPE)
+			skip = escape_length(at, end);
+		else if (is_control(at, end))
+			skip = (unsigned char)*at == 0xc2 ? 2 : 1;
+		if (*at == '\r' && at + 1 < end && at[1] != '\n' && at[1] != '\r')
+			to = line;
+		if (!skip)
+			out[to++] = *at;
+		if (*at == '\n')
+			line = to;
+		at += skip ? skip : 1;
+	}
+	out[to] = '\0';
+}
+
+/* Of what begins within a line the first whole one. */
+static const char *first_whole_line(const struct printed *p)
+{
+	const char *newline = memchr(p->text, '\n', p->n);
+
+	return !p->is_cut ? p->text : newline ? newline + 1 : NULL;
+}
+
+/* The last lines that are not empty at the end, and no more bytes than are kept. */
+static char *last_lines(char *text)
+{
+	size_t n = strlen(text), lines = 1;
+	char *at;
+
+	while (n && strchr("\n\t ", text[n - 1]))
+		n--;
+	text[n] = '\0';
+	for (at = text + n; at > text; at--)
+		if (at[-1] == '\n' && lines++ == ERROR_TEXT_LINES)
+			break;
+	if (text + n - at <= ERROR_TEXT_BYTES)
+		return at;
+	at = strchr(text + n - ERROR_TEXT_BYTES, '\n');
+	return at ? at + 1 : text + n;
+}
+
+/* A key may have been cut off at its begin. */
+static bool is_end_of_key(const char *text)
+{
+	return strstr(text, "-----END ") && !strstr(text, "-----BEGIN ");
+}
+
+/* In `masked`, without secrets; NULL: there is not one whole line. */
+static char *clean(const struct printed *p, const struct secret_list *l, struct bytes *masked)
+{
+	const char *from = first_whole_line(p);
+	char plain[ERROR_TEXT_BYTES + 1];
+	uint8_t valid[UTF8_MOST + 1];
+	struct bytes utf8 = { .data = valid, .cap = sizeof valid, .fixed = true };
+
+	_Static_assert((int)ERROR_TEXT_BYTES == (int)MESSAGE_PRINTED_BYTES, "room for all of it");
+	if (!from)
+		return NULL;
+	strip(from, (size_t)(p->text + p->n - from), plain);
+	escape_utf8(&utf8, plain);
+	bytes_u8(&utf8, '\0');
+	if (utf8.failed)
+		return NULL;
+	if (is_end_of_key((const char *)valid))
+		bytes_puts(masked, SECRET_MASK);
+	else
+		secret_text(l, masked, (const char *)valid);
+	bytes_u8(masked, '\0');
+	return masked->failed ? NULL : last_lines((char *)masked->data);
+}
+
+static void say(struct sample *s, uint32_t instance, const char *key, const char *text)
+{
+	if (instance)
+		sample_label(s, instance, key + strlen("job."), text);
+	else
+		sample_meta_text(s, key, text);
+}
+
+void error_text_say(struct sample *s, uint32_t instance, const struct secret_list *l,
+		    const struct printed *p)
+{
+	uint8_t room[MASKED_MOST];
+	struct bytes masked = { .data = room, .cap = sizeof room, .fixed = true };
+	const char *text = *p->absent ? "" : clean(p, l, &masked);
+	const char *absent = *p->absent ? p->absent
+			     : !text    ? "its last line is longer than 4096 bytes"
+			     : !*text   ? "nothing was printed"
+					: NULL;
+
+	if (absent) {
+		say(s, instance, "job.error_text_absent", absent);
+		return;
+	}
+	say(s, instance, "job.error_text", text);
+	if (p->is_output)
+		say(s, instance, "job.error_text_from", "standard output");
 }

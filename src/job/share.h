@@ -11,7 +11,12 @@
 
 #include "base/err.h"
 #include "job/message.h"
-#include "job/patience.h"
+#include "job/scheduler/scheduler.h"
+#include "job/sentinel.h"
+
+#include <stdbool.h>
+#include <sys/stat.h>
+#include <sys/types.h>
 
 struct share {
 	struct registration what; /* filled in by the caller: key, step, rank, expected */
@@ -49,5 +54,55 @@ int share_timeout_ms(const struct share *s);
 /* Until the recorder's last word, in s->done, until it is gone, or patience is over. */
 void share_wait_done(struct share *s, struct patience *patience);
 void share_close(struct share *s);
+
+/*
+ * Which of the copies on a node has the recorder that all of them share.
+ *
+ * Who binds an abstract socket of a name made from the key is elected; the others connect to it.
+ * The kernel forgets such a name with the process that holds it, so there is no stale lock, and a
+ * private /tmp hides nothing. Every user may take any name: whoever answers must be of the same
+ * user, and whoever connects, too.
+ */
+enum election { ELECTION_ELECTED, ELECTION_CONNECTED };
+
+/* Bind or connect: *fd is the socket that listens, or the connection. -EAGAIN: neither now, try
+ * again in a moment; -EPERM: the name is another user's; other -errno; all with a sentence. */
+int election_try(const char *key, int *fd, struct err *e);
+
+/* Who was elected for this key, without taking part: its pid, or 0. */
+pid_t election_holder(const char *key);
+/* Who connected: its pid as it is here, or -EPERM for another user, -ESRCH for one that has no pid
+ * here. */
+pid_t election_peer(int fd);
+
+/* A job is recorded once into a directory on a node: who records all of it, beside it,
+ * claims that, so that others that would count the same processes see it.
+ *
+ * A claim is a socket as of an election (job/share.h): it goes with the process. */
+/* id: of the job, NULL: job's own. 0, and *fd holds the claim, or is 0 where
+ * nobody can be met; or the pid of who holds it. */
+pid_t claim_take(const struct batch_job *job, const char *id, const char *directory, int *fd);
+/* The pid of who holds it; 0: nobody does. */
+pid_t claim_holder(const struct batch_job *job, const char *directory);
+
+/*
+ * The file by which a job script says that its job is over: `echo FINISHED >.ipc-4711`, as
+ * perfmon's users know it. While the job goes on it holds INPROGRESS.
+ *
+ * Only a change counts: what the file says at the beginning is of an earlier run of the job. It is
+ * looked at with one stat, and opened when that differs. One that was taken away says nothing.
+ */
+struct ipc {
+	char path[256];
+	struct stat seen; /* st_ino 0: it was not there */
+	bool over;        /* it said so */
+};
+
+/* The file of this job, here; created if missing. anew: what another run has left in it is
+ * replaced, which one node of a job does for all. -errno with a sentence when it cannot be made or
+ * read; it may be asked all the same. */
+int ipc_begin(struct ipc *f, const char *job, bool anew, struct err *e);
+/* Does it say now that the job is over: anything but INPROGRESS? */
+bool ipc_over(struct ipc *f);
 
 #endif

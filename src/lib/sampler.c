@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "lib/run.h"
 #include "lib/sampler_read.h"
-#include "lib/sampler_store.h"
 
 #include <errno.h>
 #include <math.h>

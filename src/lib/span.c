@@ -5,7 +5,7 @@
  */
 #include "lib/span.h"
 #include "base/clock.h"
-#include "base/unnamed.h"
+#include "base/files.h"
 
 #include <errno.h>
 #include <fcntl.h>

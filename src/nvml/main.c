@@ -8,7 +8,7 @@
  */
 #include "base/clock.h"
 #include "base/text/number.h"
-#include "nvml/unit.h"
+#include "nvml/library.h"
 
 #include <fcntl.h>
 #include <poll.h>

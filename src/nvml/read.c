@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* read.c - what the library tells of a GPU: a row for every number that a call gives alone. */
-#include "nvml/unit.h"
+#include "nvml/library.h"
 
 #include <string.h>
 

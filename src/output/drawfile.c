@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/drawfile.h"
 
-#include "base/helper_talk.h"
+#include "base/helper.h"
 #include "chart/svg.h"
 
 #include <errno.h>

@@ -1,9 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/outfile.h"
 
+#include "base/clock.h"
+#include "base/files.h"
+#include "base/text/json.h"
+#include "console/command.h"
+#include "core/frame/losses.h"
+#include "output/drawfile.h"
+#include "report/page/page.h"
+#include "report/paper/pdf.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -177,4 +188,164 @@ const char *outfile_directory(const char *path, char *out, size_t size)
 	else
 		slash[slash == out] = '\0';
 	return out;
+}
+
+void outputs_add(struct outputs *w, const char *path)
+{
+	w->files++;
+	if (w->json || w->keep)
+		bytes_put(&w->paths, path, strlen(path) + 1);
+}
+
+void outputs_in(void *ctx, const char *name)
+{
+	struct outputs *w = ctx;
+	char path[PATH_MAX + 256];
+
+	snprintf(path, sizeof path, "%s/%s", w->to, name);
+	outputs_add(w, path);
+}
+
+static void put_files(const struct outputs *w, struct json *j)
+{
+	const char *at = (const char *)w->paths.data, *end = at ? at + w->paths.len : at;
+
+	json_key(j, "files");
+	json_array(j);
+	for (; at < end; at += strlen(at) + 1)
+		json_text(j, at);
+	json_array_end(j);
+}
+
+int outputs_end(struct outputs *w, uint32_t damages)
+{
+	struct bytes out = { 0 };
+	struct json j = { .out = &out, .indent = true };
+	char schema[64];
+	int code = EXIT_OK;
+
+	if (w->json) {
+		snprintf(schema, sizeof schema, "sonde/%s/1", w->verb);
+		json_object(&j);
+		json_key(&j, "schema");
+		json_text(&j, schema);
+		json_key(&j, "recording");
+		json_text(&j, w->recording);
+		put_files(w, &j);
+		json_key(&j, "damages");
+		json_int(&j, damages);
+		json_object_end(&j);
+		bytes_u8(&out, '\n');
+		out.failed |= w->paths.failed;
+		code = print_bytes(&out);
+	}
+	bytes_free(&w->paths);
+	return code;
+}
+
+void outputs_report_losses(const char *verb, const struct run *r)
+{
+	struct bytes words = { 0 };
+	struct losses x;
+
+	if (losses_make(&x, r))
+		return;
+	losses_words(&x, false, &words);
+	bytes_u8(&words, '\0');
+	if (words.len > 1 && !words.failed)
+		say("%s: note: the recording is not complete: %s", verb, (const char *)words.data);
+	bytes_free(&words);
+}
+
+enum { PLOT_DPI = 200 };
+
+static const struct {
+	const char *name, *extension;
+	enum document_format format; /* of what the helper paints */
+} formats[] = {
+	[PLOTS_SVG] = { "svg", "svg", DOCUMENT_SVG },
+	[PLOTS_PNG] = { "png", "png", DOCUMENT_PNG },
+	[PLOTS_PDF] = { "pdf", "pdf", DOCUMENT_PDF },
+	[PLOTS_OUTLINED_SVG] = { "svg-outlines", "svg", DOCUMENT_SVG },
+};
+_Static_assert(sizeof formats / sizeof formats[0] == PLOTS_FORMAT_NUMBER_OF, "a row for each");
+
+bool reportfile_format(const char *name, enum plots_format *out)
+{
+	for (unsigned i = 0; i < PLOTS_FORMAT_NUMBER_OF; i++)
+		if (!strcmp(formats[i].name, name)) {
+			*out = (enum plots_format)i;
+			return true;
+		}
+	return false;
+}
+
+int reportfile_page(struct outfile *out, struct run *r, const struct summary *s,
+		    const struct traces *t, const char *directory, struct err *e)
+{
+	struct bytes page = { 0 };
+	int rc = page_make(&page, r, s, t, e);
+
+	if (!rc)
+		rc = drawfile_save(out, directory, "report.html", &page, e);
+	bytes_free(&page);
+	return rc;
+}
+
+static int write_plot(const struct plots *p, const struct plot *x, const struct plots_place *to,
+		      struct outputs *w, struct err *e)
+{
+	static const struct box whole = { .w = PLOT_WIDTH, .h = PLOT_HEIGHT };
+	struct document d = { .format = formats[to->format].format,
+			      .dpi = PLOT_DPI,
+			      .created_s = p->summary->start_utc_ns / NS_PER_S };
+	struct bytes drawing = { 0 };
+	char name[PLOT_NAME + 8];
+	struct outfile out;
+	int rc;
+
+	shape_page(&drawing, whole.w, whole.h);
+	plots_draw(p, x, &drawing, &whole);
+	shape_end(&drawing);
+	snprintf(name, sizeof name, "%s.%s", x->name, formats[to->format].extension);
+	snprintf(d.title, sizeof d.title, "%s", x->title);
+	if (to->format == PLOTS_SVG)
+		rc = drawfile_svg(&out, to->path, name, x->title, &drawing, e);
+	else
+		rc = drawfile_paint(&out, to->path, name, &d, &drawing, e);
+	if (!rc)
+		outputs_add(w, out.path);
+	bytes_free(&drawing);
+	return rc;
+}
+
+int reportfile_plots(const struct plots *p, const char *directory, struct plots_place *to,
+		     struct outputs *w, struct err *e)
+{
+	int rc;
+
+	if (snprintf(to->path, sizeof to->path, "%s/plots", directory) >= (int)sizeof to->path)
+		return err_set(e, -ENAMETOOLONG, "%.200s...: the name is too long", directory);
+	rc = folder_make(directory, e);
+	if (!rc && p->n)
+		rc = folder_make_own(to->path, e);
+	for (uint32_t i = 0; i < p->n && !rc; i++)
+		rc = write_plot(p, &p->plot[i], to, w, e);
+	return rc;
+}
+
+int reportfile_pdf(struct outfile *out, const struct plots *p, const char *job_id,
+		   const char *directory, struct err *e)
+{
+	struct document d = { .format = DOCUMENT_PDF };
+	struct bytes drawing = { 0 };
+	char name[128];
+	int rc = pdf_draw(&drawing, p, e);
+
+	pdf_about(&d, p);
+	if (!rc)
+		rc = drawfile_paint(out, directory, pdf_name(job_id, name, sizeof name), &d,
+				    &drawing, e);
+	bytes_free(&drawing);
+	return rc;
 }

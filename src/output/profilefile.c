@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/profilefile.h"
 
-#include "base/folder.h"
+#include "base/files.h"
 #include "core/stacks/owners.h"
 #include "output/outfile.h"
 #include "report/summary/code.h"

@@ -7,7 +7,7 @@
 #define SONDE_OUTPUT_PROFILEFILE_H
 
 #include "core/frame/run.h"
-#include "output/outputs.h"
+#include "output/outfile.h"
 
 struct profilefile {
 	uint64_t formats;      /* bit i: profiles[i] (sink/profile/profile.h) */

@@ -12,7 +12,6 @@
 
 #include "core/frame/frame.h"
 #include "output/outfile.h"
-#include "output/outputs.h"
 #include "sink/lake.h"
 
 #include <limits.h>

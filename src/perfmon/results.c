@@ -2,9 +2,8 @@
 #include "perfmon/results.h"
 
 #include "base/clock.h"
-#include "base/folder.h"
+#include "base/files.h"
 #include "output/outfile.h"
-#include "output/reportfile.h"
 #include "output/tablefile.h"
 #include "recording/join.h"
 #include "session/attached.h"

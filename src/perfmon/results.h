@@ -10,7 +10,7 @@
 #include "core/frame/frame.h"
 #include "job/scheduler/scheduler.h"
 #include "output/tablefile.h"
-#include "perfmon/place.h"
+#include "perfmon/aside.h"
 
 #include <stdint.h>
 

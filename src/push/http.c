@@ -2,12 +2,16 @@
 #include "push/http.h"
 
 #include "base/clock.h"
-#include "base/entropy.h"
 #include "base/helper.h"
+#include "base/random.h"
+#include "push/push.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -155,4 +159,271 @@ int http_ask_patiently(struct http *h, const struct http_request *q, const struc
 			       SAID, a->text);
 	return err_set(e, -EAGAIN, "%.200s answers with status %u again and again",
 		       h->server->shown, a->status);
+}
+
+static int digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c = (char)(c | 0x20);
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* %40 is @. False when it does not fit or means no text. */
+static bool take_decoded(char *out, size_t size, const char *text, size_t n)
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		int c = (unsigned char)text[i];
+
+		if (c == '%') {
+			int high = i + 2 < n ? digit(text[i + 1]) : -1;
+			int low = i + 2 < n ? digit(text[i + 2]) : -1;
+
+			if (high < 0 || low < 0)
+				return false;
+			c = high * 16 + low;
+			i += 2;
+		}
+		if (!c || c == '\n' || c == '\r' || len + 1 >= size)
+			return false;
+		out[len++] = (char)c;
+	}
+	out[len] = '\0';
+	return true;
+}
+
+static bool is_plain(const char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text <= ' ' || *text == 0x7f || *text == '#')
+			return false;
+	return true;
+}
+
+/* user:password of an authority of n bytes. */
+static bool take_user(struct address *a, const char *text, size_t n)
+{
+	const char *colon = memchr(text, ':', n);
+	size_t user = colon ? (size_t)(colon - text) : n;
+
+	return take_decoded(a->user, sizeof a->user, text, user) &&
+	       (!colon || take_decoded(a->password, sizeof a->password, colon + 1, n - user - 1));
+}
+
+/* The sentence does not repeat what was given: there may be a password in it. */
+int address_parse(struct address *a, const char *text, const char *what, struct err *e)
+{
+	const char *rest = strstr(text, "://"), *at = NULL;
+	size_t scheme = rest ? (size_t)(rest - text) : 0, authority, n;
+
+	*a = (struct address){ .url = "" };
+	if (!rest || !((scheme == 4 && !strncasecmp(text, "http", 4)) ||
+		       (scheme == 5 && !strncasecmp(text, "https", 5))))
+		return err_set(e, -EINVAL,
+			       "%s is not the address of a server: it begins with "
+			       "http:// or https://",
+			       what);
+	rest += 3;
+	authority = strcspn(rest, "/?#");
+	for (size_t i = 0; i < authority; i++)
+		if (rest[i] == '@')
+			at = rest + i;
+	if (at && !take_user(a, rest, (size_t)(at - rest)))
+		return err_set(e, -EINVAL, "%s has a user or password that is not text", what);
+	if (at) {
+		authority -= (size_t)(at + 1 - rest);
+		rest = at + 1;
+	}
+	if (strchr(rest, '@')) /* what ended the authority may have been in a password */
+		return err_set(
+			e, -EINVAL,
+			"%s has an @ behind the server's name: in a password / is %%2F, ? is "
+			"%%3F and # is %%23, and an @ elsewhere is %%40",
+			what);
+	if (!authority || !is_plain(rest))
+		return err_set(e, -EINVAL, "%s names no server", what);
+	n = (size_t)snprintf(a->url, sizeof a->url, "%.*s://%s", (int)scheme, text, rest);
+	if (n >= sizeof a->url)
+		return err_set(e, -EINVAL, "%s is too long", what);
+	while (n && a->url[n - 1] == '/')
+		a->url[--n] = '\0';
+	snprintf(a->shown, sizeof a->shown, "%.*s", (int)strcspn(a->url, "?"), a->url);
+	return 0;
+}
+
+#define REQUEST_MAGIC UINT32_C(0x32514853) /* "SHQ2" */
+#define ANSWER_MAGIC  UINT32_C(0x32414853) /* "SHA2" */
+
+enum { NTEXTS = 11, INSECURE = 1, ONCE = 2 };
+
+/* A text that is not there is not an empty one. Each has its NUL, so that it can be borrowed. */
+static void put_text(struct bytes *out, const char *text)
+{
+	size_t n = text ? strlen(text) + 1 : 0;
+
+	bytes_varint(out, n);
+	bytes_put(out, text ? text : "", n);
+}
+
+static bool get_text(struct scan *s, const char **out)
+{
+	uint64_t n = scan_varint(s);
+	const uint8_t *text = s->bad || n > SIZE_MAX ? NULL : scan_take(s, (size_t)n);
+
+	*out = n ? (const char *)text : NULL;
+	return !s->bad && (!n || (text && !memchr(text, 0, (size_t)n - 1) && !text[n - 1]));
+}
+
+static size_t begin(struct bytes *out, uint32_t magic)
+{
+	bytes_u32(out, magic);
+	bytes_u32(out, 0);
+	return out->len;
+}
+
+static void end(struct bytes *out, size_t from)
+{
+	uint32_t n = (uint32_t)(out->len - from);
+
+	if (out->failed)
+		return;
+	for (size_t i = 0; i < 4; i++)
+		out->data[from - 4 + i] = (uint8_t)(n >> 8 * i);
+}
+
+void wire_put_request(struct bytes *out, const struct http_request *q)
+{
+	const char *const text[NTEXTS] = { q->method,      q->url,    q->user,
+					   q->password,    q->token,  q->content_type,
+					   q->encoding,    q->header, q->authorities,
+					   q->certificate, q->wanted };
+	size_t from = begin(out, REQUEST_MAGIC);
+
+	for (size_t i = 0; i < NTEXTS; i++)
+		put_text(out, text[i]);
+	bytes_u32(out, (q->insecure ? INSECURE : 0) | (q->once ? ONCE : 0));
+	bytes_u32(out, q->timeout_s);
+	bytes_u64(out, q->body_length);
+	end(out, from);
+}
+
+bool wire_get_request(struct http_request *q, uint8_t *text, uint32_t length)
+{
+	const char **const to[NTEXTS] = { &q->method,      &q->url,    &q->user,
+					  &q->password,    &q->token,  &q->content_type,
+					  &q->encoding,    &q->header, &q->authorities,
+					  &q->certificate, &q->wanted };
+	struct scan s = { .at = text, .end = text + length };
+	uint32_t flags;
+
+	*q = (struct http_request){ 0 };
+	for (size_t i = 0; i < NTEXTS; i++)
+		if (!get_text(&s, to[i]))
+			return false;
+	flags = scan_u32(&s);
+	q->insecure = flags & INSECURE;
+	q->once = flags & ONCE;
+	q->timeout_s = scan_u32(&s);
+	q->body_length = scan_u64(&s);
+	return !s.bad && s.at == s.end && q->method && q->url;
+}
+
+void wire_put_answer(struct bytes *out, const struct http_answer *a)
+{
+	size_t from = begin(out, ANSWER_MAGIC);
+
+	bytes_u32(out, a->status);
+	bytes_u32(out, a->retry_after_s);
+	put_text(out, a->header ? a->header : "");
+	bytes_put(out, a->text, a->length);
+	end(out, from);
+}
+
+bool wire_get_answer(struct http_answer *a, uint8_t *text, uint32_t length)
+{
+	struct scan s = { .at = text, .end = text + length };
+
+	a->status = scan_u32(&s);
+	a->retry_after_s = scan_u32(&s);
+	if (!get_text(&s, &a->header) || !a->header)
+		return false;
+	a->text = (const char *)s.at;
+	a->length = s.bad ? 0 : (size_t)(s.end - s.at);
+	text[length] = '\0';
+	return !s.bad && (!a->status || (a->status >= 100 && a->status < 1000));
+}
+
+bool wire_head(const uint8_t head[WIRE_HEAD], bool request, uint32_t most, uint32_t *length)
+{
+	struct scan s = { .at = head, .end = head + WIRE_HEAD };
+	uint32_t magic = scan_u32(&s);
+
+	*length = scan_u32(&s);
+	return magic == (request ? REQUEST_MAGIC : ANSWER_MAGIC) && *length <= most;
+}
+
+#define RUNNING_NS (3 * NS_PER_S)
+#define GROWS_NS   (300 * NS_PER_S)
+
+#define PUSH(x, name) extern const struct push push_##x;
+#include "pushes.def"
+#undef PUSH
+
+#define PUSH(x, name) &push_##x,
+const struct push *const pushes[] = {
+#include "pushes.def"
+};
+#undef PUSH
+
+const size_t npushes = sizeof(pushes) / sizeof(pushes[0]);
+
+const struct push *push_find(const char *name)
+{
+	for (size_t i = 0; i < npushes; i++)
+		if (!strcmp(pushes[i]->name, name))
+			return pushes[i];
+	return NULL;
+}
+
+const char *push_node_key(const struct run *r, uint32_t node, const char *word, char key[PUSH_KEY])
+{
+	const char *file = r->nodes[node].file ? r->nodes[node].file : "",
+		   *slash = strrchr(file, '/');
+	size_t n;
+
+	/* Nodes of one file are told apart by their number. */
+	n = (size_t)snprintf(key, PUSH_KEY, "%s-%u-", word, node);
+	for (const char *c = slash ? slash + 1 : file; *c && n + 1 < PUSH_KEY; c++)
+		key[n++] = *c > ' ' && *c < 0x7f ? *c : '_';
+	key[n] = '\0';
+	return key;
+}
+
+/* A node's newest sample, that of its recorder's begin when there is none, is not so old. */
+static bool is_fresh(const struct run *r, int64_t now_utc_ns, int64_t patience_ns)
+{
+	const struct run_meta *m = run_find_meta(r, 0, "run.interval_ns");
+
+	if (m && m->type == META_INT && m->value > 0 && m->value < 86400 * NS_PER_S)
+		patience_ns += 3 * m->value;
+	for (uint32_t i = 1; i < r->nnodes; i++) {
+		const struct run_node *n = &r->nodes[i];
+		int64_t newest_ns = n->rows ? run_utc_ns(r, i, n->last_ns) : n->utc0_ns;
+
+		if (!n->complete && now_utc_ns - newest_ns < patience_ns)
+			return true;
+	}
+	return false;
+}
+
+bool push_is_running(const struct run *r, int64_t now_utc_ns)
+{
+	return is_fresh(r, now_utc_ns, RUNNING_NS);
+}
+
+bool push_may_grow(const struct run *r, int64_t now_utc_ns)
+{
+	return is_fresh(r, now_utc_ns, GROWS_NS);
 }

@@ -8,9 +8,66 @@
 #ifndef SONDE_PUSH_HTTP_H
 #define SONDE_PUSH_HTTP_H
 
+#include "base/bytes.h"
+#include "base/err.h"
 #include "base/talk.h"
-#include "push/address.h"
-#include "push/wire.h"
+
+/*
+ * A server's address, with its user and password taken out of it.
+ *
+ * `shown` is what sentences, state files and requests name: it never holds a password, nor a query,
+ * which may hold a key.
+ */
+enum { ADDRESS_MAX = 1024 };
+
+struct address {
+	char url[ADDRESS_MAX];         /* without user, password and slashes at its end */
+	char shown[ADDRESS_MAX];       /* the same without its query */
+	char user[256], password[256]; /* "": none */
+};
+
+/* http and https only. what names it in the sentence ("MLFLOW_TRACKING_URI"). 0 or -EINVAL. */
+int address_parse(struct address *a, const char *text, const char *what, struct err *e);
+
+/*
+ * What a push and its helper sonde-http say to each other: a request, then an answer.
+ *
+ * A message is its magic number, its length, and that many bytes: texts with their lengths, and
+ * numbers. The body of a request follows its message, as many bytes as it says. Both sides check
+ * every byte. Passwords and tokens travel here only, never in a command line.
+ */
+enum { WIRE_HEAD = 8, WIRE_MESSAGE_MAX = 1 << 20, WIRE_ANSWER_MAX = 4 << 20 };
+
+struct http_request {
+	const char *method;                  /* "GET", "POST", "PUT" */
+	const char *url;                     /* without user and password */
+	const char *user, *password, *token; /* NULL: none; token: of Authorization: Bearer */
+	const char *content_type;            /* NULL: no body */
+	const char *encoding;                /* Content-Encoding; NULL: none */
+	const char *header;                  /* more, "Name: value", a line each; NULL: none */
+	const char *wanted; /* headers of the answer whose names begin so; NULL: none */
+	const char *authorities, *certificate; /* files for TLS; NULL: the system's, none */
+	bool insecure;                         /* certificates are not checked */
+	bool once; /* not even libcurl may repeat it, as it does where a kept connection was lost */
+	uint32_t timeout_s;
+	uint64_t body_length;
+};
+
+struct http_answer {
+	uint32_t status;        /* of HTTP; 0: there was no answer, and `text` says why */
+	uint32_t retry_after_s; /* 0: not said */
+	const char *header;     /* those that were wanted, "Name: value\n" each; "": none */
+	const char *text;       /* the body, with a NUL behind it */
+	size_t length;
+};
+
+void wire_put_request(struct bytes *out, const struct http_request *q);
+void wire_put_answer(struct bytes *out, const struct http_answer *a);
+/* Of a head: the message's length, at most `most`; false when it is none of ours. */
+bool wire_head(const uint8_t head[WIRE_HEAD], bool request, uint32_t most, uint32_t *length);
+/* The message behind the head; text[length] must be writable. Strings are borrowed from it. */
+bool wire_get_request(struct http_request *q, uint8_t *text, uint32_t length);
+bool wire_get_answer(struct http_answer *a, uint8_t *text, uint32_t length);
 
 struct http {
 	const struct address *server;

@@ -9,7 +9,7 @@
 #include "push/mlflow.h"
 
 #include "base/clock.h"
-#include "base/entropy.h"
+#include "base/random.h"
 #include "base/text/json_read.h"
 #include "base/text/number.h"
 #include "push/journal.h"

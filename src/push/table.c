@@ -3,10 +3,10 @@
 
 #include "base/clock.h"
 #include "base/sha256.h"
-#include "base/text/base64.h"
+#include "base/text/escape.h"
 #include "base/text/jsontree.h"
 #include "base/text/textfile.h"
-#include "push/address.h"
+#include "push/http.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -4,7 +4,7 @@
  * one directory are of several attempts. The last one is the run; of those before it is told how
  * they ended.
  */
-#include "core/frame/run_index.h"
+#include "core/frame/run.h"
 #include "recording/join_part.h"
 
 #include <errno.h>

@@ -10,7 +10,7 @@
 #include "base/array.h"
 #include "base/idmap.h"
 #include "base/pool.h"
-#include "core/frame/run_index.h"
+#include "core/frame/run.h"
 #include "recording/file.h"
 #include "recording/format.h"
 #include "recording/join.h"

@@ -2,7 +2,7 @@
 #include "recording/writer.h"
 
 #include "base/clock.h"
-#include "base/entropy.h"
+#include "base/random.h"
 #include "base/reserve.h"
 #include "base/text/code.h"
 #include "recording/block.h"

@@ -53,4 +53,17 @@ void lines_name(struct bytes *b, const char *text, size_t most);
 /* A command line: where it is too long the folders of the program and of its script go first. */
 void lines_command(struct bytes *b, const char *text, size_t most);
 
+/*
+ * A number with its unit as the text of a table's cell on a terminal.
+ */
+enum { CELL = 16 };
+
+/* What is not known (NAN) is a dash, not a 0. Returns out. */
+const char *cell_text(char out[CELL], enum unit unit, double v);
+
+/* Cores in use: two digits after the point are all that a reader takes in. Returns out. */
+const char *cell_cores(char out[CELL], double v);
+/* A part of a whole in whole percent: "under 1 %" is not 0. Returns out. */
+const char *cell_share(char out[CELL], double v);
+
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/nonce.h"
 
-#include "base/entropy.h"
+#include "base/random.h"
 
 #include <errno.h>
 #include <stdint.h>

@@ -2,9 +2,8 @@
 #include "sampler/asked.h"
 
 #include "base/bytes.h"
-#include "base/child.h"
 #include "base/clock.h"
-#include "base/descriptors.h"
+#include "base/process.h"
 #include "sampler/ranks.h"
 #include "waits/look.h"
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sampler/inspection.h"
 
-#include "base/child.h"
 #include "base/clock.h"
-#include "base/descriptors.h"
+#include "base/process.h"
 #include "job/secret/secret.h"
 
 #include <errno.h>

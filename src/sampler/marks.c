@@ -2,7 +2,7 @@
 #include "sampler/marks.h"
 
 #include "base/clock.h"
-#include "core/phase/markline.h"
+#include "core/phase/mark.h"
 #include "job/secret/secret.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * marks.h - what the job's scripts write into their files of marks (job/markfile.h) becomes marks
+ * marks.h - what the job's scripts write into their files of marks (job/marklog.h) becomes marks
  * and spans of the recording.
  *
  * A file is read from where its descriptor stands, which a later recorder goes on from. A line

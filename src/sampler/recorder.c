@@ -3,10 +3,10 @@
 
 #include "base/clock.h"
 #include "base/text/code.h"
-#include "job/election.h"
 #include "job/leftover.h"
-#include "job/markfile.h"
-#include "job/printed.h"
+#include "job/marklog.h"
+#include "job/said.h"
+#include "job/share.h"
 #include "sampler/recorder_state.h"
 #include "sampler/tree/directory.h"
 

@@ -9,12 +9,12 @@
 #define SONDE_SAMPLER_RECORDER_H
 
 #include "job/identity.h"
-#include "job/ipc.h"
+#include "job/share.h"
 #include "sampler/sampler.h"
 #include "sampler/tree/members.h"
 
 struct recorder_options {
-	const char *marks;     /* a file of the job's (job/markfile.h), or NULL */
+	const char *marks;     /* a file of the job's (job/marklog.h), or NULL */
 	const char *spans;     /* a folder of the job's (job/said.h), "" or NULL */
 	const char *directory; /* created if missing */
 	bool force;            /* record into a directory that holds another job's recording */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* recorder_detach.c - a process of the recorder's own, out of reach of the job's signals. */
-#include "base/descriptors.h"
-#include "base/orphan.h"
+#include "base/process.h"
 #include "sampler/recorder_state.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include "serve/pages.h"
 
 #include "base/clock.h"
-#include "base/entropy.h"
+#include "base/random.h"
 #include "recording/join.h"
 #include "report/page/page.h"
 

@@ -2,7 +2,7 @@
 #include "session/annotations.h"
 
 #include "base/helper.h"
-#include "console/say.h"
+#include "console/command.h"
 
 #include <elf.h>
 #include <errno.h>

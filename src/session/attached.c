@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "base/root.h"
 #include "base/text/number.h"
-#include "job/election.h"
 #include "job/scheduler/scheduler.h"
+#include "job/share.h"
 #include "sampler/tree/members.h"
 #include "source/procfile.h"
 

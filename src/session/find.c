@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "console/command.h"
-#include "console/say.h"
 #include "recording/join.h"
 #include "session/history.h"
 

@@ -13,7 +13,6 @@
 #define SONDE_SESSION_FIND_H
 
 #include "console/command.h"
-#include "console/say.h"
 #include "core/frame/run.h"
 #include "report/comparison/comparison.h"
 #include "report/judging/condition.h"

@@ -2,12 +2,11 @@
 #include "session/followers.h"
 
 #include "base/clock.h"
-#include "base/descriptors.h"
-#include "base/orphan.h"
+#include "base/process.h"
 #include "base/text/number.h"
-#include "console/say.h"
-#include "live/openmetrics_file.h"
-#include "top/line.h"
+#include "console/command.h"
+#include "live/exposition.h"
+#include "top/terminal.h"
 
 #include <errno.h>
 #include <fcntl.h>

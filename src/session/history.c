@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/history.h"
 
-#include "base/child.h"
 #include "base/clock.h"
-#include "base/descriptors.h"
+#include "base/process.h"
 #include "base/text/number.h"
-#include "console/say.h"
+#include "console/command.h"
 #include "core/glob.h"
 #include "recording/join.h"
 #include "report/summary/past.h"

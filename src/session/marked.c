@@ -3,8 +3,7 @@
 
 #include "base/clock.h"
 #include "console/command.h"
-#include "console/say.h"
-#include "job/markfile.h"
+#include "job/marklog.h"
 
 #include <errno.h>
 #include <fcntl.h>

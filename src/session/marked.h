@@ -10,7 +10,7 @@
 #define SONDE_SESSION_MARKED_H
 
 #include "base/bytes.h"
-#include "core/phase/markline.h"
+#include "core/phase/mark.h"
 
 /* A name and words KEY=VALUE, as a person typed them, made a line's name and text. False when they
  * make no line, and then it has said why. */

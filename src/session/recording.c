@@ -2,10 +2,10 @@
 #include "session/recording.h"
 
 #include "base/clock.h"
-#include "base/entropy.h"
+#include "base/random.h"
 #include "base/text/decimal.h"
 #include "base/text/number.h"
-#include "console/say.h"
+#include "console/command.h"
 #include "recording/join.h"
 #include "report/summary/own.h"
 #include "report/summary/past.h"

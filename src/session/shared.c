@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/text/escape.h"
-#include "console/say.h"
+#include "console/command.h"
 #include "core/metric.h"
 #include "job/words.h"
 #include "recording/join.h"

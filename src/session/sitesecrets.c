@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/sitesecrets.h"
 
-#include "console/say.h"
+#include "console/command.h"
 
 #include <errno.h>
 #include <stdlib.h>

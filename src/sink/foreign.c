@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sink/foreign.h"
 
-#include "base/helper_talk.h"
+#include "base/helper.h"
 #include "sink/stream.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
  * foreign.h - a format that a helper writes, since it takes a library that Sonde itself does
  * without: SQLite, HDF5 (src/sqlite/, src/hdf5/).
  *
- * The helper (base/helper_talk.h) gets the table (sink/stream.h) and the file. A file that has
+ * The helper (base/helper.h) gets the table (sink/stream.h) and the file. A file that has
  * something in it already is added to.
  */
 #ifndef SONDE_SINK_FOREIGN_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sink/lake.h"
 
-#include "sink/columnar/parquet_format.h"
+#include "sink/columnar/parquet.h"
 #include "sink/columnar/sorted.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/spool.h"
 #include "base/text/json.h"
-#include "core/frame/run_index.h"
+#include "core/frame/run.h"
 #include "core/glob.h"
 #include "sink/text.h"
 

@@ -12,7 +12,7 @@
 
 #include "base/bytes.h"
 #include "core/frame/frame.h"
-#include "sink/columnar/dictionary.h"
+#include "sink/columnar/sorted.h"
 
 enum stream_kind { STREAM_SCHEMA = 1, STREAM_BATCH, STREAM_END };
 enum { STREAM_HEAD = 8, STREAM_BLOCK_MAX = 256 << 20, STREAM_CACHE = 1024 };

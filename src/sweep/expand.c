@@ -12,9 +12,9 @@
 #include "base/clock.h"
 #include "base/text/textfile.h"
 #include "bench/sweep/sweepspec.h"
-#include "console/say.h"
+#include "console/command.h"
 #include "output/outfile.h"
-#include "sweep/pipwords.h"
+#include "sweep/known.h"
 #include "trial/scripted.h"
 
 #include <errno.h>

@@ -112,7 +112,7 @@ def newest_of(name, ranges, words, newest):
 
 
 def resolved(requirements, pins, words):
-    """The lock, or what pip printed where there is none (sweep/pipwords.h)."""
+    """The lock, or what pip printed where there is none (sweep/known.h)."""
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "report")
         said = pip("install", "--dry-run", "--ignore-installed", "--report", report, *words, *requirements, *pins)

@@ -4,8 +4,6 @@
 #include "base/text/escape.h"
 #include "bench/group.h"
 #include "console/command.h"
-#include "console/print.h"
-#include "console/say.h"
 #include "output/outfile.h"
 
 #include <errno.h>

@@ -3,8 +3,8 @@
 #include "sweep/sweeping.h"
 
 #include "base/sha256.h"
+#include "base/text/jsontree.h"
 #include "base/text/textfile.h"
-#include "base/text/yamltree.h"
 #include "bench/sweep/sweepspec.h"
 #include "job/secret/secret.h"
 #include "push/http.h"

@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/text/number.h"
 #include "base/text/textfile.h"
-#include "console/say.h"
+#include "console/command.h"
 #include "trial/scripted.h"
 
 #include <errno.h>

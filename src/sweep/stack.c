@@ -5,8 +5,8 @@
 #include "base/helper.h"
 #include "base/text/number.h"
 #include "base/text/textfile.h"
-#include "console/say.h"
-#include "sweep/pipwords.h"
+#include "console/command.h"
+#include "sweep/known.h"
 #include "trial/scripted.h"
 
 #include <errno.h>

@@ -3,13 +3,13 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/folder.h"
+#include "base/files.h"
 #include "base/text/textfile.h"
-#include "console/say.h"
+#include "console/command.h"
 #include "job/words.h"
 #include "session/history.h"
 #include "session/sitesecrets.h"
-#include "trial/benchmodels.h"
+#include "trial/builtin.h"
 #include "trial/varied.h"
 
 #include <errno.h>
@@ -315,13 +315,13 @@ struct swept *sweeping_enter(struct sweeping *x, uint32_t combination, int *rc, 
 	}
 	memset(p->done, 0, done);
 	memset(p->warm, 0, warm);
-	p->batch = (struct batch){ .uid = p->batch_uid,
-				   .source = "sweep",
-				   .origin = x->origin,
-				   .script_sha256 = x->sha256,
-				   .user = x->sweep.user,
-				   .specification = p->parameters,
-				   .start_ns = clock_utc_ns() };
+	p->batch = (struct trial_batch){ .uid = p->batch_uid,
+					 .source = "sweep",
+					 .origin = x->origin,
+					 .script_sha256 = x->sha256,
+					 .user = x->sweep.user,
+					 .specification = p->parameters,
+					 .start_ns = clock_utc_ns() };
 	x->swept[x->nswept++] = p;
 	return p;
 }

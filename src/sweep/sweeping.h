@@ -23,7 +23,7 @@ struct swept {
 	const char *parameters; /* as a JSON object */
 	const char *skipped;    /* why it is not run; NULL: it is */
 	const char *missing;    /* why some of its trials were not run elsewhere; NULL: not told */
-	struct batch batch;     /* id 0: it was not begun */
+	struct trial_batch batch; /* id 0: it was not begun */
 	char batch_uid[48];
 	int64_t wanted; /* trials up to this number */
 	bool is_out;    /* it gets no more of them */

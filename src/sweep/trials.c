@@ -2,8 +2,8 @@
 /* trials.c - the trials of a sweep that this machine runs. */
 #include "sweep/sweeping.h"
 
-#include "base/folder.h"
-#include "console/say.h"
+#include "base/files.h"
+#include "console/command.h"
 #include "trial/varied.h"
 
 #include <errno.h>

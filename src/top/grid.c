@@ -3,7 +3,7 @@
 
 #include "base/array.h"
 #include "base/text/decimal.h"
-#include "live/wait.h"
+#include "live/request.h"
 #include "top/cells.h"
 
 #include <math.h>

@@ -13,6 +13,7 @@
 
 #include "base/bytes.h"
 #include "base/err.h"
+#include "live/now.h"
 
 #include <termios.h>
 
@@ -42,5 +43,12 @@ bool terminal_write(const struct terminal *t, const struct bytes *b);
  * a signal ended it. Its process ends when this one does. */
 int keeper_run(const struct terminal *t, int (*work)(const void *ctx, struct err *e),
 	       const void *ctx, struct err *e);
+
+/*
+ * A running job on one line, for `sonde run --progress`.
+ */
+/* Append the time and those figures that are known and fit whole into so many columns: plain ASCII.
+ */
+void line_put(struct bytes *out, const struct now *now, double elapsed_s, unsigned columns);
 
 #endif

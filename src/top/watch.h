@@ -9,6 +9,8 @@
 #ifndef SONDE_TOP_WATCH_H
 #define SONDE_TOP_WATCH_H
 
+#include "base/bytes.h"
+#include "live/now.h"
 #include "top/terminal.h"
 #include "top/view.h"
 
@@ -23,5 +25,11 @@ struct watch {
 /* Until the user ends it, or a signal does. 0; -errno with a sentence; the signal's number when
  * that was not the user's Ctrl-C; and when the process ended otherwise, too. */
 int watch_run(const struct watch *w, struct err *e);
+
+/*
+ * What `sonde top --json` says: the figures of all nodes, their processes and GPUs.
+ */
+/* Schema sonde/top/1. 0 or -ENOMEM. */
+int top_document_put(struct bytes *out, const struct now *now, const char *title, int64_t utc_ns);
 
 #endif

@@ -3,8 +3,8 @@
 
 #include "base/text/decimal.h"
 #include "base/text/json.h"
-#include "bench/facts.h"
-#include "console/say.h"
+#include "bench/trial.h"
+#include "console/command.h"
 #include "output/drawfile.h"
 #include "session/history.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trial/benchask.h"
 
-#include "console/say.h"
+#include "console/command.h"
 #include "session/history.h"
 #include "trial/benchprint.h"
 

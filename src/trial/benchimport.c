@@ -4,10 +4,8 @@
 #include "bench/amun/amun.h"
 #include "bench/suite/suite_import.h"
 #include "console/command.h"
-#include "console/print.h"
-#include "console/say.h"
 #include "session/history.h"
-#include "trial/benchmodels.h"
+#include "trial/builtin.h"
 
 /* What came of it. */
 struct counts {

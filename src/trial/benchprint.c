@@ -7,8 +7,6 @@
 #include "bench/doubt.h"
 #include "bench/trial.h"
 #include "console/command.h"
-#include "console/print.h"
-#include "console/say.h"
 
 #include <inttypes.h>
 #include <math.h>

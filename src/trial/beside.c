@@ -2,7 +2,7 @@
 #include "trial/beside.h"
 
 #include "base/text/textfile.h"
-#include "console/say.h"
+#include "console/command.h"
 #include "sampler/tree/affinity.h"
 #include "session/history.h"
 #include "source/coreset.h"

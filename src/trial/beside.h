@@ -34,7 +34,7 @@ struct trial_run {
 	const struct cpulist *cpus;       /* on which it runs; NULL: on all */
 	const int *foreign;               /* as scripted.h has it */
 	uint32_t nforeign;
-	const struct batch *batch;
+	const struct trial_batch *batch;
 	struct trial_store *store;
 	const char *host;
 	int64_t of; /* how many there are */

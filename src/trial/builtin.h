@@ -8,6 +8,8 @@
 #define SONDE_TRIAL_BUILTIN_H
 
 #include "base/err.h"
+#include "base/text/args.h"
+#include "bench/model.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -39,5 +41,12 @@ int chosen_script_find(struct chosen_script *s, char *const *words, struct err *
 /* Where words ask a built-in one for its options, it tells them, and this does not return. */
 void builtin_help(char *const *words);
 void chosen_script_free(struct chosen_script *s);
+
+/*
+ * The indicators whose columns are declared: those that travel in the program, and
+ * those of --model.
+ */
+/* 0 or -errno with a sentence; free in either case. */
+int benchmodels_read(struct models *m, const struct option_list *files, struct err *e);
 
 #endif

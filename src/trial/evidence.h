@@ -7,7 +7,6 @@
 #ifndef SONDE_TRIAL_EVIDENCE_H
 #define SONDE_TRIAL_EVIDENCE_H
 
-#include "bench/facts.h"
 #include "bench/trial.h"
 #include "session/recording.h"
 #include "store/history.h"

@@ -3,7 +3,7 @@
 
 #include "base/text/jsontree.h"
 #include "base/text/textfile.h"
-#include "bench/facts.h"
+#include "bench/trial.h"
 
 #include <limits.h>
 #include <stdio.h>

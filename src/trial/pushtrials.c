@@ -36,7 +36,7 @@ struct software {
 	const char *lock; /* of all.file; NULL: none */
 };
 
-struct reading {
+struct trials_read {
 	struct pushtrials *x;
 	struct database *s;
 	struct point *point;
@@ -49,7 +49,7 @@ static int no_memory(struct err *e)
 	return err_set(e, -ENOMEM, "out of memory for the trials");
 }
 
-static char *keep(struct reading *r, const char *text)
+static char *keep(struct trials_read *r, const char *text)
 {
 	return text ? pool_text(&r->x->pool, text, strlen(text)) : NULL;
 }
@@ -64,7 +64,7 @@ static const char *find(const struct push_list *l, const char *name)
 	return NULL;
 }
 
-static int add_as_is(struct reading *r, struct push_list *l, const char *name, const char *text)
+static int add_as_is(struct trials_read *r, struct push_list *l, const char *name, const char *text)
 {
 	void *grown = array_room(l->v, l->n, &l->cap, sizeof *l->v);
 	const struct push_text new = { keep(r, name), keep(r, text) };
@@ -78,7 +78,7 @@ static int add_as_is(struct reading *r, struct push_list *l, const char *name, c
 }
 
 /* What is not known, or is there by that name, stays out. */
-static int add(struct reading *r, struct push_list *l, const char *name, const char *text)
+static int add(struct trials_read *r, struct push_list *l, const char *name, const char *text)
 {
 	char key[KEY];
 
@@ -86,7 +86,7 @@ static int add(struct reading *r, struct push_list *l, const char *name, const c
 	return text && *text && !find(l, key) ? add_as_is(r, l, key, text) : 0;
 }
 
-static int add_number(struct reading *r, struct push_list *l, const char *name, int64_t v)
+static int add_number(struct trials_read *r, struct push_list *l, const char *name, int64_t v)
 {
 	char text[32];
 
@@ -95,7 +95,8 @@ static int add_number(struct reading *r, struct push_list *l, const char *name, 
 }
 
 /* A second one of a name is told by a prefix; of the same value it tells nothing. */
-static int add_of_sweep(struct reading *r, struct push_list *l, const char *name, const char *text)
+static int add_of_sweep(struct trials_read *r, struct push_list *l, const char *name,
+			const char *text)
 {
 	char variable[KEY + 8], other[KEY + 8];
 	const char *said = find(l, name), *set;
@@ -110,7 +111,8 @@ static int add_of_sweep(struct reading *r, struct push_list *l, const char *name
 
 /* ---- software ---- */
 
-static int read_facts(struct reading *r, struct push_list *l, int64_t environment, struct err *e)
+static int read_facts(struct trials_read *r, struct push_list *l, int64_t environment,
+		      struct err *e)
 {
 	const struct field v = field_int(environment), *row;
 	int rc = database_query(r->s,
@@ -124,7 +126,7 @@ static int read_facts(struct reading *r, struct push_list *l, int64_t environmen
 }
 
 /* Files of the same text are one. */
-static int add_file(struct reading *r, struct software *w, const char *name, struct bytes *text)
+static int add_file(struct trials_read *r, struct software *w, const char *name, struct bytes *text)
 {
 	struct push_trials *all = &r->x->all;
 	char digest[SHA256_HEX], path[120];
@@ -150,7 +152,7 @@ static int add_file(struct reading *r, struct software *w, const char *name, str
 }
 
 /* In the pool, like what is in it. */
-static struct push_list *keep_list(struct reading *r, const struct push_list *l)
+static struct push_list *keep_list(struct trials_read *r, const struct push_list *l)
 {
 	struct push_list *kept = pool_take(&r->x->pool, sizeof *kept);
 	struct push_text *v = pool_take(&r->x->pool, (l->n + 1u) * sizeof *v);
@@ -163,7 +165,7 @@ static struct push_list *keep_list(struct reading *r, const struct push_list *l)
 	return kept;
 }
 
-static int make_software(struct reading *r, struct software *w, const char *specification,
+static int make_software(struct trials_read *r, struct software *w, const char *specification,
 			 struct err *e)
 {
 	struct push_list facts = { 0 };
@@ -183,7 +185,7 @@ static int make_software(struct reading *r, struct software *w, const char *spec
 }
 
 /* NULL with a sentence: it failed. */
-static const struct software *software_of(struct reading *r, const struct bench_group *g,
+static const struct software *software_of(struct trials_read *r, const struct bench_group *g,
 					  int64_t environment, struct err *e)
 {
 	struct software w = { .batch = g->batch.id, .environment = environment };
@@ -207,7 +209,7 @@ static const struct software *software_of(struct reading *r, const struct bench_
 
 /* ---- a trial ---- */
 
-static int add_parameters(struct reading *r, struct push_list *l, const struct bench_group *g,
+static int add_parameters(struct trials_read *r, struct push_list *l, const struct bench_group *g,
 			  uint32_t at, const struct software *w)
 {
 	int rc = 0;
@@ -221,7 +223,7 @@ static int add_parameters(struct reading *r, struct push_list *l, const struct b
 }
 
 /* What the matrix says of it. */
-static int add_point(struct reading *r, struct push_list *l, const struct point *p)
+static int add_point(struct trials_read *r, struct push_list *l, const struct point *p)
 {
 	struct pool pool = { 0 };
 	struct err ignored;
@@ -238,7 +240,7 @@ static int add_point(struct reading *r, struct push_list *l, const struct point 
 	return rc;
 }
 
-static int add_tags(struct reading *r, struct push_list *l, const struct bench_group *g,
+static int add_tags(struct trials_read *r, struct push_list *l, const struct bench_group *g,
 		    uint32_t at, const struct software *w)
 {
 	static const char *const facts[][2] = { { "sonde.git_commit", "script.git_commit" },
@@ -266,7 +268,7 @@ static int add_tags(struct reading *r, struct push_list *l, const struct bench_g
 	return rc;
 }
 
-static int add_figures(struct reading *r, struct push_trial *t, const struct bench_group *g,
+static int add_figures(struct trials_read *r, struct push_trial *t, const struct bench_group *g,
 		       uint32_t at)
 {
 	char key[KEY];
@@ -302,7 +304,7 @@ static void add_times(struct push_trial *t, const struct bench_group *g, uint32_
 		t->end_ms += llround(row->duration_s * 1e3);
 }
 
-static int add_trial(struct reading *r, const struct point *p, const struct bench_group *g,
+static int add_trial(struct trials_read *r, const struct point *p, const struct bench_group *g,
 		     uint32_t at, struct err *e)
 {
 	const struct software *w = software_of(r, g, g->row[at].environment_id, e);
@@ -336,7 +338,7 @@ static int add_trial(struct reading *r, const struct point *p, const struct benc
 
 /* ---- which trials ---- */
 
-static int add_point_of(struct reading *r, const struct field *row, struct err *e)
+static int add_point_of(struct trials_read *r, const struct field *row, struct err *e)
 {
 	void *grown = array_room(r->point, r->npoints, &r->point_cap, sizeof *r->point);
 
@@ -348,7 +350,7 @@ static int add_point_of(struct reading *r, const struct field *row, struct err *
 	return 0;
 }
 
-static int read_points(struct reading *r, int64_t sweep, struct err *e)
+static int read_points(struct trials_read *r, int64_t sweep, struct err *e)
 {
 	const struct field v = field_int(sweep), *row;
 	int rc = database_query(r->s,
@@ -364,7 +366,7 @@ static int read_points(struct reading *r, int64_t sweep, struct err *e)
 }
 
 /* A sweep that grew is another one that has the trials of the first: it goes where that went. */
-static int find_uid(struct reading *r, int64_t sweep, struct err *e)
+static int find_uid(struct trials_read *r, int64_t sweep, struct err *e)
 {
 	const struct field v = field_int(sweep), *row = NULL;
 	char uid[300];
@@ -383,7 +385,7 @@ static int find_uid(struct reading *r, int64_t sweep, struct err *e)
 	return r->x->all.uid ? 0 : no_memory(e);
 }
 
-static int read_sweep(struct reading *r, const char *name, struct err *e)
+static int read_sweep(struct trials_read *r, const char *name, struct err *e)
 {
 	struct push_trials *all = &r->x->all;
 	const struct field v = field_text(name), *row = NULL;
@@ -410,7 +412,7 @@ static int read_sweep(struct reading *r, const char *name, struct err *e)
 	return rc ? rc : read_points(r, id, e);
 }
 
-static int read_batch(struct reading *r, const char *word, struct err *e)
+static int read_batch(struct trials_read *r, const char *word, struct err *e)
 {
 	const struct point p = { .batch = bench_batch_id(word) };
 
@@ -427,7 +429,7 @@ static int read_batch(struct reading *r, const char *word, struct err *e)
 }
 
 /* What the whole has of its first batch, or of its only one. */
-static int describe_all(struct reading *r, const struct bench_group *g)
+static int describe_all(struct trials_read *r, const struct bench_group *g)
 {
 	struct push_trials *all = &r->x->all;
 	char name[300];
@@ -451,7 +453,7 @@ static int describe_all(struct reading *r, const struct bench_group *g)
 	return add(r, &all->tags, "sonde.script", g->batch.origin);
 }
 
-static int read_trials(struct reading *r, const struct point *p, struct err *e)
+static int read_trials(struct trials_read *r, const struct point *p, struct err *e)
 {
 	struct bench_group g = { 0 };
 	int rc = bench_group_read(&g, r->s, p->batch, e);
@@ -496,7 +498,7 @@ static int find_beside(struct pushtrials *x, const char *store, struct err *e)
 int pushtrials_read(struct pushtrials *x, const char *store, const char *word, struct err *e)
 {
 	const struct history_options where = { .store = store };
-	struct reading r = { .x = x };
+	struct trials_read r = { .x = x };
 	int rc = find_beside(x, store, e);
 
 	if (!rc)

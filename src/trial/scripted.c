@@ -5,7 +5,7 @@
 #include "base/root.h"
 #include "base/text/escape.h"
 #include "base/text/number.h"
-#include "console/say.h"
+#include "console/command.h"
 #include "job/message.h"
 #include "job/said.h"
 #include "job/words.h"

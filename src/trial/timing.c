@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "base/text/decimal.h"
-#include "console/say.h"
+#include "console/command.h"
 #include "report/comparison/comparison.h"
 #include "trial/scripted.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sonde-yaml - a text comes on its standard input, a socket, as a length and bytes; the values in
- * it go back in the same way (base/text/yamltree.h). Only this program knows libyaml.
+ * it go back in the same way (base/text/jsontree.h). Only this program knows libyaml.
  */
 #include "base/bytes.h"
 #include "base/talk.h"
-#include "base/text/yamltree.h"
+#include "base/text/jsontree.h"
 
 #include <stdio.h>
 #include <stdlib.h>

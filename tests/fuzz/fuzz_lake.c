@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The footer of a file of a lake, as another user may have written it, and the summary in it. */
-#include "sink/columnar/parquet_format.h"
+#include "sink/columnar/parquet.h"
 #include "store/history.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A file of marks: what is a line of it is read, in bounds, and written again as it was. */
-#include "core/phase/markline.h"
+#include "core/phase/mark.h"
 
 #include <stdlib.h>
 #include <string.h>

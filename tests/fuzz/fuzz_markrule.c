@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A rule, then lines of a log: any rule is read or refused with a sentence; a mark that it makes is
  * a line that is read again. */
-#include "core/phase/markrule.h"
+#include "core/phase/mark.h"
 
 #include <stdlib.h>
 #include <string.h>

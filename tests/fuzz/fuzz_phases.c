@@ -2,7 +2,7 @@
 /* Any text is rules of phases or is refused with a sentence that names it; what was read pairs any
  * marks: the rules end with a line "---", then comes a
  * mark a line, "NAME MESSAGE". */
-#include "core/phase/phase_total.h"
+#include "core/phase/phase_nest.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,8 +2,7 @@
 /* What servers, the helper and users may say to a push: answers, messages, addresses. */
 #include "base/text/json_read.h"
 #include "core/tracker.h"
-#include "push/address.h"
-#include "push/wire.h"
+#include "push/http.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any answer of sonde-yaml is a document or refused, and any document a specification with
  * combinations, or refused with a sentence. */
-#include "base/text/yamltree.h"
+#include "base/text/jsontree.h"
 #include "bench/sweep/sweepspace.h"
 #include "bench/sweep/sweepspec.h"
 

@@ -11,7 +11,7 @@
  */
 #include "core/describe.h"
 #include "core/statistics/compare.h"
-#include "core/statistics/student.h"
+#include "core/statistics/stats.h"
 
 #include <stdio.h>
 #include <string.h>

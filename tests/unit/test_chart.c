@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "chart/colour.h"
+#include "chart/charts.h"
 #include "chart/panel.h"
 #include "chart/shape.h"
 #include "chart/svg.h"
-#include "chart/text.h"
-#include "chart/time_chart.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the formats that store columns are made of: dictionaries, pages, packed numbers. */
 #include "sink/columnar/column.h"
-#include "sink/columnar/parquet_format.h"
+#include "sink/columnar/parquet.h"
 #include "unit/sink_text.h"
 
 static uint32_t code_of(struct dictionary *d, const char *text)

@@ -2,8 +2,7 @@
 /* Constants are SciPy's; tests/interop holds the same against it on random data. */
 #include "core/describe.h"
 #include "core/statistics/compare.h"
-#include "core/statistics/holm.h"
-#include "core/statistics/student.h"
+#include "core/statistics/stats.h"
 #include "report/comparison/comparison.h"
 
 #include <math.h>

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "job/ipc.h"
+#include "job/share.h"
 
 #define FILE_NAME ".ipc-4711"
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sink/columnar/parquet_format.h"
+#include "sink/columnar/parquet.h"
 
 enum { MANY = 20 }; /* a list's length stands behind its head from 15 on */
 

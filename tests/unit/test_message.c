@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Packets of the socket that a job's copies share, and who gets to listen on it. */
-#include "job/election.h"
 #include "job/message.h"
+#include "job/share.h"
 
 #include <errno.h>
 #include <limits.h>

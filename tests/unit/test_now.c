@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "live/now.h"
 #include "recording/writer.h"
-#include "top/line.h"
+#include "top/terminal.h"
 
 #define ROW(n, d, u, k)                                                                            \
 	{                                                                                          \

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/page/page.h"
 #include "report/page/page_charts.h"
-#include "report/page/page_metric.h"
 #include "report/page/page_series.h"
 #include "unit/synthetic_run.h"
 

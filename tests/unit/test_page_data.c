@@ -3,7 +3,6 @@
  * points, each core by itself, phases and marks. */
 #include "report/page/page_data.h"
 #include "report/page/page_events.h"
-#include "report/page/page_pack.h"
 #include "report/page/page_series.h"
 #include "unit/synthetic_run.h"
 

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "perfmon/place.h"
+#include "perfmon/aside.h"
 
 static void assert_place(const struct perfmon_names *n, const char *save_dir, const char *directory)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Of what pip prints when it fails, the line that says why. */
-#include "sweep/pipwords.h"
+#include "sweep/known.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
 #include "push/http.h"
 #include "push/journal.h"
 #include "push/mlflow_points.h"
-#include "push/snappy.h"
+#include "push/remote_write.h"
 #include "push/table.h"
 
 #include <fcntl.h>

@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/sampler_store.h"
+#include "lib/sampler_read.h"
 #include "unit/allocations.h"
 
 /* ---- what helps ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How runs scale (report/scaling/scaling.h), and the fits below (core/statistics/fit.h). */
+/* How runs scale (report/scaling/scaling.h), and the fits below (core/statistics/stats.h). */
 #include "base/random.h"
-#include "core/statistics/student.h"
+#include "core/statistics/stats.h"
 #include "report/scaling/scaling.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/statistics/spread.h"
+#include "core/statistics/stats.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of processes as a tree and with a search, keys as other monitors have them, and what a
  * process waits for. */
-#include "live/wait.h"
+#include "live/request.h"
 #include "top/cells.h"
 #include "top/grid.h"
 

@@ -43,4 +43,11 @@ bool escape_is_utf8(const char *text);
 /* A word for a POSIX shell. */
 void escape_shell(struct bytes *b, const char *text);
 
+/*
+ * Bytes as text of 64 letters, RFC 4648, with its = at the end.
+ */
+void base64_encode(struct bytes *out, const void *data, size_t n);
+/* Appends what the text means; false when it is none of such. */
+bool base64_decode(struct bytes *out, const char *text);
+
 #endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/text/textfile.h"
 
-#include "base/text/textfiles.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -101,7 +101,7 @@ static const struct jsontree *read_json(const char *path, const char *what, stru
 }
 
 struct inspection {
-	struct batch batch;
+	struct trial_batch batch;
 	char folder[PATH_MAX];
 	const struct jsontree *specification;
 	struct pool pool;

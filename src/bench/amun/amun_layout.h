@@ -13,7 +13,7 @@
 #include "base/err.h"
 #include "base/pool.h"
 #include "base/text/jsontree.h"
-#include "bench/facts.h"
+#include "bench/trial.h"
 
 /* Bytes of an id; a longer one is none. */
 enum { AMUN_ID_MAX = 300 };

@@ -40,14 +40,14 @@ static void put_y(struct bytes *b, struct axis *y)
 
 /* ---- a chart for each parameter ---- */
 
-struct column {
+struct chart_column {
 	const char *text;
 	double number;
 };
 
 static int by_number(const void *a, const void *b)
 {
-	const struct column *x = a, *y = b;
+	const struct chart_column *x = a, *y = b;
 
 	if (!isnan(x->number) && !isnan(y->number) && x->number != y->number)
 		return x->number < y->number ? -1 : 1;
@@ -55,7 +55,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Its values, numbers by their size; how many there were at all. */
-static uint32_t find_columns(struct column *x, const struct campaign *c, const char *name,
+static uint32_t find_columns(struct chart_column *x, const struct campaign *c, const char *name,
 			     const struct campaign_groups *groups, uint32_t *n)
 {
 	uint32_t left_out = 0;
@@ -91,7 +91,8 @@ struct subject {
 	struct axis y;
 };
 
-static void put_column(struct bytes *b, const struct subject *s, const struct column *x, double at)
+static void put_column(struct bytes *b, const struct subject *s, const struct chart_column *x,
+		       double at)
 {
 	const struct campaign *c = s->c;
 	const struct bench_figure *f = s->f;
@@ -125,7 +126,7 @@ static void put_column(struct bytes *b, const struct subject *s, const struct co
 }
 
 /* Every second one where they would lie on each other. */
-static void put_labels(struct bytes *b, const struct column *x, uint32_t n, double room)
+static void put_labels(struct bytes *b, const struct chart_column *x, uint32_t n, double room)
 {
 	double widest = 0;
 
@@ -146,7 +147,7 @@ static void put_labels(struct bytes *b, const struct column *x, uint32_t n, doub
 static void put_chart(struct bytes *b, const struct campaign *c, const char *name,
 		      const struct campaign_groups *groups, const struct bench_figure *f)
 {
-	struct column x[VALUES_MAX];
+	struct chart_column x[VALUES_MAX];
 	double min = INFINITY, max = -INFINITY, room;
 	struct subject s = { .c = c, .groups = groups, .f = f, .name = name };
 	char said[300];

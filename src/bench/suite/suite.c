@@ -299,7 +299,7 @@ static void tell_failure(struct suite_import *x, const struct suite_benchmark *b
 			       "more trials failed; sonde bench list and show print the reasons");
 }
 
-static int put_trial(struct suite_import *x, const struct file *f, const struct batch *batch,
+static int put_trial(struct suite_import *x, const struct file *f, const struct trial_batch *batch,
 		     const struct suite_benchmark *b, uint32_t i, struct err *e)
 {
 	const struct suite_trial *from = &b->trial[i];
@@ -357,11 +357,11 @@ static int digest_of(char digest[SHA256_HEX], const struct suite_results *r,
 static int put_benchmark(struct suite_import *x, struct file *f, uint32_t number, struct err *e)
 {
 	const struct suite_benchmark *b = &f->results.benchmark[number];
-	struct batch batch = { .source = f->suite->name,
-			       .origin = f->results.origin ? f->results.origin : f->absolute,
-			       .command = b->name,
-			       .specification = b->said,
-			       .start_ns = b->start_ns };
+	struct trial_batch batch = { .source = f->suite->name,
+				     .origin = f->results.origin ? f->results.origin : f->absolute,
+				     .command = b->name,
+				     .specification = b->said,
+				     .start_ns = b->start_ns };
 	char digest[SHA256_HEX], uid[SHA256_HEX + 64];
 	int rc;
 

@@ -10,7 +10,7 @@
 #ifndef SONDE_BENCH_SUITE_SUITE_H
 #define SONDE_BENCH_SUITE_SUITE_H
 
-#include "bench/facts.h"
+#include "bench/trial.h"
 
 enum { SUITE_BENCHMARKS = 10000, SUITE_REPEATS = 10000 };
 

@@ -103,7 +103,7 @@ int sweep_reason(struct database *s, const struct sweep *w, uint32_t combination
 }
 
 int sweep_put_point(struct database *s, const struct sweep *w, const struct sweep_point *p,
-		    struct batch *b, struct err *e)
+		    struct trial_batch *b, struct err *e)
 {
 	int rc = database_begin(s, e);
 
@@ -146,7 +146,8 @@ int sweep_batch_uid(struct database *s, const struct sweep *w, uint32_t combinat
 	return 1;
 }
 
-int sweep_done(struct database *s, const struct batch *b, bool *done, int64_t n, struct err *e)
+int sweep_done(struct database *s, const struct trial_batch *b, bool *done, int64_t n,
+	       struct err *e)
 {
 	const struct field v = field_int(b->id), *row;
 	int rc = database_query(s, "SELECT number FROM trials WHERE batch_id = $1", &v, 1, e);
@@ -176,7 +177,7 @@ static double median_of(const struct bench_group *g, const struct bench_figure *
 	return median;
 }
 
-int sweep_score_of(struct database *s, const struct batch *b, const struct sweep_spec *spec,
+int sweep_score_of(struct database *s, const struct trial_batch *b, const struct sweep_spec *spec,
 		   int64_t trials, struct sweep_score *score, struct err *e)
 {
 	const char *wanted = spec->result ? spec->result : "score";

@@ -38,7 +38,7 @@ int sweep_ask_anew(struct database *s, const struct sweep *w, struct err *e);
 /* With its batch, unless it is skipped (b NULL). A reason that is there stays: of the trials of a
  * combination, some may run on nodes that can run them, and some not. */
 int sweep_put_point(struct database *s, const struct sweep *w, const struct sweep_point *p,
-		    struct batch *b, struct err *e);
+		    struct trial_batch *b, struct err *e);
 
 /* Of a combination that was put there: why it is skipped, or some of its trials are. */
 int sweep_skip(struct database *s, const struct sweep *w, uint32_t combination, const char *reason,
@@ -52,10 +52,11 @@ int sweep_batch_uid(struct database *s, const struct sweep *w, uint32_t combinat
 		    size_t size, struct err *e);
 
 /* Which of the trials 1..n of a batch are there: done[number - 1] is set. */
-int sweep_done(struct database *s, const struct batch *b, bool *done, int64_t n, struct err *e);
+int sweep_done(struct database *s, const struct trial_batch *b, bool *done, int64_t n,
+	       struct err *e);
 
 /* What a combination came to: the median of the score, or of a result of that name. */
-int sweep_score_of(struct database *s, const struct batch *b, const struct sweep_spec *spec,
+int sweep_score_of(struct database *s, const struct trial_batch *b, const struct sweep_spec *spec,
 		   int64_t trials, struct sweep_score *score, struct err *e);
 
 #endif

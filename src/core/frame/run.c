@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/frame/run.h"
 
-#include "core/frame/run_index.h"
-
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>

@@ -17,7 +17,7 @@
 /* How the names begin of metadata that are the job's environment. */
 #define META_ENVIRONMENT "job.environment."
 
-/* What a command that failed printed last (job/printed.h): metadata of a node, or without "job."
+/* What a command that failed printed last (job/said.h): metadata of a node, or without "job."
  * labels of a task's instance. */
 #define META_ERROR_TEXT "job.error_text"
 

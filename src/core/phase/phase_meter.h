@@ -13,7 +13,7 @@
 #ifndef SONDE_CORE_PHASE_PHASE_METER_H
 #define SONDE_CORE_PHASE_PHASE_METER_H
 
-#include "core/phase/phase_total.h"
+#include "core/phase/phase_nest.h"
 
 enum { PHASE_METERED_MAX = 50000 };
 

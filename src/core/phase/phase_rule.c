@@ -3,8 +3,8 @@
 
 #include "base/entries.h"
 #include "base/text/decimal.h"
-#include "base/text/textfiles.h"
-#include "core/phase/markline.h"
+#include "base/text/textfile.h"
+#include "core/phase/mark.h"
 
 #include <ctype.h>
 #include <errno.h>

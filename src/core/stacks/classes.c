@@ -3,7 +3,7 @@
 #include "core/stacks/classes.h"
 
 #include "base/entries.h"
-#include "base/text/textfiles.h"
+#include "base/text/textfile.h"
 #include "core/stacks/symbol.h"
 
 #include <errno.h>

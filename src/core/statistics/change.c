@@ -5,7 +5,7 @@
 #include "base/random.h"
 #include "core/describe.h"
 #include "core/statistics/compare.h"
-#include "core/statistics/student.h"
+#include "core/statistics/stats.h"
 
 #include <errno.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 #include "core/statistics/compare.h"
 
 #include "core/describe.h"
-#include "core/statistics/student.h"
+#include "core/statistics/stats.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* table_mapped_bind.c - finds the metrics of a run that a map names. */
 #include "base/bytes.h"
-#include "core/frame/run_index.h"
+#include "core/frame/run.h"
 #include "core/table/table_mapped.h"
 
 #include <errno.h>

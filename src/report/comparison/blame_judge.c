@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* blame_judge.c - which part of A is which part of B, whether runs can be held against each other,
  * and which parts differ. */
-#include "core/statistics/student.h"
+#include "core/statistics/stats.h"
 #include "report/comparison/blame.h"
 
 #include <errno.h>

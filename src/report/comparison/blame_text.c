@@ -3,8 +3,8 @@
  * Markdown and the page, and JSON. */
 #include "base/text/escape.h"
 #include "base/text/json.h"
-#include "report/cell.h"
 #include "report/comparison/blame.h"
+#include "report/lines.h"
 #include "report/page/page_html.h"
 
 #include <math.h>

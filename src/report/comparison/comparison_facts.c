@@ -8,9 +8,9 @@
  * count. What is another one each time (times, ids, a batch system's own variables) is left out.
  */
 #include "base/array.h"
-#include "report/cell.h"
 #include "report/comparison/comparison.h"
-#include "report/metadata.h"
+#include "report/lines.h"
+#include "report/machine.h"
 #include "report/summary/filesused.h"
 
 #include <fnmatch.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* comparison_gate.c - conditions and floors, as they are typed, and whether runs meet them. */
 #include "base/text/args.h"
-#include "core/statistics/holm.h"
+#include "core/statistics/stats.h"
 #include "report/comparison/comparison.h"
 #include "report/judging/variables.h"
 

@@ -7,8 +7,8 @@
 #include "base/hash.h"
 #include "core/stacks/stacks.h"
 #include "core/stacks/symbol.h"
-#include "report/cell.h"
 #include "report/comparison/blame.h"
+#include "report/lines.h"
 #include "report/page/page_html.h"
 
 #include <errno.h>

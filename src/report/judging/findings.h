@@ -9,7 +9,7 @@
 #ifndef SONDE_REPORT_JUDGING_FINDINGS_H
 #define SONDE_REPORT_JUDGING_FINDINGS_H
 
-#include "report/metadata.h"
+#include "report/machine.h"
 
 struct run_finding {
 	uint32_t node;

@@ -3,7 +3,7 @@
 #include "report/judging/rules.h"
 #include "base/bytes.h"
 #include "base/entries.h"
-#include "base/text/textfiles.h"
+#include "base/text/textfile.h"
 #include "core/expr/expr.h"
 #include "report/assets.h"
 #include "report/judging/rule.h"

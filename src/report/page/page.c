@@ -2,7 +2,7 @@
 #include "report/page/page.h"
 
 #include "base/err.h"
-#include "base/text/base64.h"
+#include "base/text/escape.h"
 #include "base/text/json.h"
 #include "chart/svg.h"
 #include "report/assets.h"

@@ -5,8 +5,7 @@
 #include "report/page/page_charts.h"
 #include "report/page/page_code.h"
 #include "report/page/page_kinds.h"
-#include "report/page/page_metric.h"
-#include "report/page/page_pack.h"
+#include "report/page/page_series.h"
 
 #include <math.h>
 #include <stdio.h>

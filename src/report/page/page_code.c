@@ -3,9 +3,9 @@
 
 #include "base/text/escape.h"
 #include "core/stacks/symbol.h"
-#include "report/cell.h"
+#include "report/lines.h"
 #include "report/page/page_html.h"
-#include "report/page/page_pack.h"
+#include "report/page/page_series.h"
 #include "report/page/page_table.h"
 #include "sink/profile/profile.h"
 

@@ -3,7 +3,7 @@
  */
 #include "report/judging/findings.h"
 #include "report/page/page_html.h"
-#include "report/page/page_metric.h"
+#include "report/page/page_series.h"
 #include "report/paper/plots.h"
 
 #include <math.h>

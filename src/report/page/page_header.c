@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
 #include "base/text/escape.h"
-#include "report/cell.h"
+#include "report/lines.h"
 #include "report/machine.h"
 #include "report/page/page_html.h"
 #include "report/summary/ending.h"

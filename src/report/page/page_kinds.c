@@ -2,9 +2,9 @@
 #include "report/page/page_kinds.h"
 
 #include "core/stacks/classes.h"
-#include "report/cell.h"
+#include "report/lines.h"
 #include "report/page/page_html.h"
-#include "report/page/page_pack.h"
+#include "report/page/page_series.h"
 #include "report/page/page_table.h"
 
 #include <errno.h>

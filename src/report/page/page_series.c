@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/page/page_series.h"
 
+#include "base/text/escape.h"
 #include "report/page/page_charts.h"
 #include "report/page/page_charts_json.h"
 #include "report/summary/own.h"
@@ -124,4 +125,189 @@ void page_series_wish(struct traces *t, const struct run *r, const struct summar
 	t->points = points_of_a_node(r);
 	focus(t, s);
 	page_series_free(&p);
+}
+
+const struct metric *page_metric(const struct run *r, const char *public_name, bool *is_rate)
+{
+	char rate[256];
+
+	for (uint32_t i = 1; i < r->nmetrics; i++) {
+		const struct metric *m = &r->metrics[i].row;
+		bool own = strcmp(m->name, public_name) == 0;
+
+		metric_rate_name(m, rate, sizeof rate);
+		if (!own && strcmp(rate, public_name) != 0)
+			continue;
+		if (is_rate)
+			*is_rate = !own;
+		return m;
+	}
+	return NULL;
+}
+
+enum unit page_unit(const struct run *r, const char *public_name)
+{
+	bool is_rate = false;
+	const struct metric *m = page_metric(r, public_name, &is_rate);
+
+	if (!m)
+		return UNIT_ONE;
+	return is_rate ? unit_rate(m->unit) : m->unit;
+}
+
+int page_index_make(struct page_index *x, const struct run *r)
+{
+	*x = (struct page_index){ 0 };
+	return run_index_series(&x->series, r) || run_index_metas(&x->metas, r) ||
+			       run_index_instances(&x->instances, r)
+		       ? -ENOMEM
+		       : 0;
+}
+
+void page_index_free(struct page_index *x)
+{
+	run_index_free(&x->series);
+	run_index_free(&x->metas);
+	run_index_free(&x->instances);
+}
+
+/* The refusal of a series of the metric on a node; NULL when there is none. */
+static const struct run_series *refusal_of(const struct run *r, const struct run_index *x,
+					   uint32_t node, const struct metric *m)
+{
+	for (uint32_t i = x->first[node]; m && i < x->first[node + 1]; i++) {
+		const struct run_series *s = &r->series[x->id[i]];
+
+		if (&r->metrics[s->metric].row == m && s->state >= STATE_UNSUPPORTED)
+			return s;
+	}
+	return NULL;
+}
+
+/* The last text of the node under a key; NULL when there is none. */
+static const char *last_meta(const struct run *r, const struct run_index *x, uint32_t node,
+			     const char *key)
+{
+	for (uint32_t i = x->first[node + 1]; i-- > x->first[node];)
+		if (!strcmp(r->metas[x->id[i]].key, key))
+			return r->metas[x->id[i]].text;
+	return NULL;
+}
+
+const char *page_why_missing(const struct run *r, const struct page_index *x,
+			     const struct page_question *q, char *out, size_t size)
+{
+	const struct metric *m = page_metric(r, q->public_name, NULL);
+	const struct run_series *s = refusal_of(r, &x->series, q->node, m);
+	const char *why = s ? run_refusal_of(r, s).reason : NULL, *text;
+	char key[64];
+
+	snprintf(key, sizeof key, "source.%s", q->source);
+	text = last_meta(r, &x->metas, q->node, key);
+	if (s)
+		snprintf(out, size, "%s%s%s", state_name(s->state), why ? ": " : "",
+			 why ? why : "");
+	else if (text)
+		snprintf(out, size, "%s", text);
+	else
+		snprintf(out, size, "%s", m ? "no value was read" : "not in this recording");
+	return out;
+}
+
+enum { FRACTION_BITS = 11, EXPONENT_MAX = 30, ABSENT = 0xffff };
+
+void page_pack_bytes(struct json *j, const void *data, size_t n)
+{
+	struct bytes text = { 0 };
+
+	base64_encode(&text, data, n);
+	bytes_u8(&text, 0);
+	if (text.failed)
+		j->out->failed = true;
+	else
+		json_text(j, (const char *)text.data);
+	bytes_free(&text);
+}
+
+/* The power of two of which the largest number is a little less than 2^(FRACTION_BITS +
+ * EXPONENT_MAX). */
+static int scale_for(double largest)
+{
+	int exponent;
+
+	frexp(largest, &exponent);
+	return exponent - (FRACTION_BITS + EXPONENT_MAX);
+}
+
+/* v >= 0, in units of 2^scale. What is below 2^FRACTION_BITS of them has exponent 0; else the bit
+ * above the fraction is always there and adds one to the exponent before it. */
+static uint16_t pack(double v, int scale)
+{
+	double units = ldexp(v, -scale);
+	int exponent;
+
+	frexp(units, &exponent);
+	exponent = exponent > FRACTION_BITS ? exponent - FRACTION_BITS - 1 : 0;
+	return (uint16_t)((exponent << FRACTION_BITS) + (int)nearbyint(ldexp(units, -exponent)));
+}
+
+static void put_floats(struct json *j, const double *v, size_t n)
+{
+	struct bytes raw = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		float f = (float)v[i];
+		uint32_t bits;
+
+		memcpy(&bits, &f, sizeof bits);
+		bytes_u32(&raw, bits);
+	}
+	if (raw.failed)
+		j->out->failed = true;
+	else
+		page_pack_bytes(j, raw.data, raw.len);
+	bytes_free(&raw);
+}
+
+static void put_packed(struct json *j, const double *v, size_t n, double largest)
+{
+	int scale = scale_for(largest);
+	struct bytes raw = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		uint16_t bits = isnan(v[i]) ? ABSENT : pack(v[i], scale);
+
+		bytes_u8(&raw, (uint8_t)(bits & 255));
+		bytes_u8(&raw, (uint8_t)(bits >> 8));
+	}
+	json_object(j);
+	json_key(j, "scale");
+	json_int(j, scale);
+	json_key(j, "values");
+	if (raw.failed)
+		j->out->failed = true;
+	else
+		page_pack_bytes(j, raw.data, raw.len);
+	json_object_end(j);
+	bytes_free(&raw);
+}
+
+void page_pack_numbers(struct json *j, const double *v, size_t n)
+{
+	double least = INFINITY, largest = -INFINITY;
+	bool constant = true;
+
+	for (size_t i = 0; i < n; i++) {
+		least = fmin(least, v[i]);
+		largest = fmax(largest, v[i]);
+		constant = constant && (v[i] == v[0] || (isnan(v[i]) && isnan(v[0])));
+	}
+	if (!n || !(least <= largest))
+		json_null(j);
+	else if (constant)
+		json_real(j, v[0]);
+	else if (least < 0 || isinf(largest))
+		put_floats(j, v, n);
+	else
+		put_packed(j, v, n, largest);
 }

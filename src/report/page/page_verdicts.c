@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The verdicts, worst first, each with its proof. */
 #include "report/page/page_html.h"
-#include "report/page/page_metric.h"
+#include "report/page/page_series.h"
 #include "report/summary/reason.h"
 
 #include <math.h>

@@ -2,8 +2,7 @@
 #include "report/paper/pdf.h"
 
 #include "base/clock.h"
-#include "chart/colour.h"
-#include "chart/text.h"
+#include "chart/svg.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_first.c - the first page of the report on paper: what a reader needs who turns no page. */
 #include "base/clock.h"
-#include "chart/colour.h"
-#include "chart/text.h"
-#include "report/cell.h"
+#include "chart/svg.h"
+#include "report/lines.h"
 #include "report/machine.h"
 #include "report/page/page_html.h"
-#include "report/page/page_metric.h"
+#include "report/page/page_series.h"
 #include "report/paper/pdf.h"
 #include "report/summary/code.h"
 #include "report/summary/ending.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/paper/plots.h"
 
-#include "report/page/page_metric.h"
+#include "report/page/page_series.h"
 #include "report/summary/own.h"
 
 #include <ctype.h>

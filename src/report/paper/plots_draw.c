@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/text/escape.h"
 #include "chart/charts.h"
-#include "chart/colour.h"
 #include "chart/panel.h"
-#include "chart/time_chart.h"
+#include "chart/svg.h"
 #include "report/paper/plots.h"
 #include "report/summary/own.h"
 

@@ -4,8 +4,8 @@
 #include "base/text/decimal.h"
 #include "base/text/escape.h"
 #include "base/text/json.h"
-#include "chart/colour.h"
 #include "chart/panel.h"
+#include "chart/svg.h"
 #include "report/phases/phases.h"
 
 #include <ctype.h>

@@ -5,7 +5,7 @@
 #include "base/text/escape.h"
 #include "base/text/json.h"
 #include "core/frame/losses.h"
-#include "core/phase/scanner.h"
+#include "core/phase/mark.h"
 
 #include <errno.h>
 #include <inttypes.h>

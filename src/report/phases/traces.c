@@ -4,8 +4,8 @@
 #include "base/bytes.h"
 #include "core/frame/derive.h"
 #include "core/value.h"
-#include "report/page/page_metric.h"
-#include "report/phases/trace_clock.h"
+#include "report/page/page_series.h"
+#include "report/phases/timeline.h"
 
 #include <errno.h>
 #include <math.h>
@@ -16,7 +16,7 @@
 
 void traces_wish(struct traces *t, const char *metric, bool by_instance)
 {
-	struct trace_wish *room;
+	struct traces_wish *room;
 
 	for (uint32_t i = 0; i < t->nwishes; i++)
 		if (t->wish[i].by_instance == by_instance && !strcmp(t->wish[i].metric, metric))
@@ -27,7 +27,7 @@ void traces_wish(struct traces *t, const char *metric, bool by_instance)
 		return;
 	}
 	t->wish = room;
-	t->wish[t->nwishes++] = (struct trace_wish){ metric, by_instance };
+	t->wish[t->nwishes++] = (struct traces_wish){ metric, by_instance };
 }
 
 void traces_focus(struct traces *t, double from_s, double to_s)

@@ -12,7 +12,7 @@
 
 #include "core/frame/run.h"
 
-struct trace_wish {
+struct traces_wish {
 	const char *metric; /* public name */
 	bool by_instance;   /* else what a node's instances combine into */
 };
@@ -45,7 +45,7 @@ struct trace_node {
 
 /* {0} wishes for nothing and is safe to free. */
 struct traces {
-	struct trace_wish *wish; /* [nwishes] */
+	struct traces_wish *wish; /* [nwishes] */
 	uint32_t nwishes, wishes_cap;
 	struct trace_focus focus[TRACE_FOCUSES];
 	uint32_t nfocuses;

@@ -2,7 +2,7 @@
 #include "report/scaling/scaling.h"
 
 #include "base/array.h"
-#include "core/statistics/student.h"
+#include "core/statistics/stats.h"
 #include "report/summary/mpi.h"
 
 #include <errno.h>

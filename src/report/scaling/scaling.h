@@ -18,7 +18,7 @@
  *   USL         T(p) = T(1) (1 + a (p - 1) + b p (p - 1)) / p, N. Gunther, "Guerrilla Capacity
  *               Planning", 2007: a is contention, b crosstalk; fastest at p = sqrt((1 - a) / b).
  *   weak        T(p) = c + d log2 p: d / c is what each doubling adds.
- * Coefficients are fitted to single runs, weighted by 1 / T(p)^2 (core/statistics/fit.h).
+ * Coefficients are fitted to single runs, weighted by 1 / T(p)^2 (core/statistics/stats.h).
  * What is not known is NAN. Texts are hostile. {0} is empty and safe to free.
  */
 #ifndef SONDE_REPORT_SCALING_SCALING_H
@@ -26,7 +26,7 @@
 
 #include "base/bytes.h"
 #include "base/pool.h"
-#include "core/statistics/fit.h"
+#include "core/statistics/stats.h"
 #include "report/summary/summary.h"
 
 enum scaling_by { SCALING_AUTO = 0, SCALING_CORES, SCALING_NODES, SCALING_RANKS, SCALING_OTHER };

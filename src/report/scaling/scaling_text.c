@@ -3,8 +3,8 @@
 #include "base/text/columns.h"
 #include "base/text/escape.h"
 #include "base/text/json.h"
-#include "chart/colour.h"
 #include "chart/panel.h"
+#include "chart/svg.h"
 #include "report/scaling/scaling.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 /* failure.c - who failed first and why: killed for want of memory, ended by others, or by itself.
  */
 #include "base/text/decimal.h"
-#include "core/phase/markline.h"
+#include "core/phase/mark.h"
 #include "report/summary/ending.h"
 #include "report/summary/parts.h"
 #include "report/summary/reason.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/summary/steps.h"
 #include "core/statistics/cycle.h"
-#include "core/statistics/student.h"
+#include "core/statistics/stats.h"
 #include "report/summary/steps_grid.h"
 
 #include <errno.h>

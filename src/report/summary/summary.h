@@ -16,7 +16,6 @@
 #include "core/frame/run.h"
 #include "core/host/hostlist.h"
 #include "core/stacks/waitkind.h"
-#include "core/statistics/spread.h"
 #include "core/statistics/stats.h"
 #include "report/judging/holdup.h"
 #include "report/judging/verdict.h"

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "core/frame/derive.h"
-#include "core/tracker_json.h"
+#include "core/tracker.h"
 
 #include <errno.h>
 #include <math.h>

@@ -3,8 +3,8 @@
 #include "base/text/escape.h"
 #include "base/text/json.h"
 #include "core/stacks/symbol.h"
-#include "report/cell.h"
 #include "report/judging/findings.h"
+#include "report/lines.h"
 #include "report/phases/phases.h"
 #include "report/summary/code.h"
 

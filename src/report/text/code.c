@@ -3,7 +3,7 @@
 #include "report/summary/code.h"
 #include "base/text/escape.h"
 #include "base/text/json.h"
-#include "report/cell.h"
+#include "report/lines.h"
 #include "report/text/stack_rows.h"
 
 #include <math.h>

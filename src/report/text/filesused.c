@@ -4,7 +4,7 @@
 
 #include "base/text/escape.h"
 #include "base/text/json.h"
-#include "report/cell.h"
+#include "report/lines.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "base/text/escape.h"
 #include "base/text/json.h"
 #include "report/assets.h"
-#include "report/cell.h"
+#include "report/lines.h"
 
 #include <errno.h>
 #include <math.h>

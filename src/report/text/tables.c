@@ -2,7 +2,7 @@
 /* tables.c - the largest processes, the commands and the nodes as tables for a terminal of 80
  * columns and more. */
 #include "base/text/escape.h"
-#include "report/cell.h"
+#include "report/lines.h"
 #include "report/summary/summary.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 /* touched.c - which code touched memory first, for terminals and scripts. */
 #include "report/summary/touched.h"
 #include "base/text/json.h"
-#include "report/cell.h"
+#include "report/lines.h"
 #include "report/text/stack_rows.h"
 
 static const double least_share = 0.01;

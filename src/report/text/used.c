@@ -2,7 +2,7 @@
 #include "report/text/used.h"
 
 #include "base/bytes.h"
-#include "report/cell.h"
+#include "report/lines.h"
 
 #include <math.h>
 #include <stdlib.h>

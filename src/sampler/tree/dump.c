@@ -7,9 +7,9 @@
  * the last of a process: what cannot be of one moment is not taken, and /proc is read. */
 #include "sampler/tree/dump.h"
 
-#include "base/child.h"
 #include "base/clock.h"
 #include "base/helper.h"
+#include "base/process.h"
 #include "base/reserve.h"
 #include "base/text/number.h"
 #include "sampler/tree/tree_state.h"

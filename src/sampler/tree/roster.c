@@ -2,9 +2,9 @@
 #include "sampler/tree/roster.h"
 
 #include "base/clock.h"
-#include "base/unnamed.h"
-#include "job/election.h"
-#include "job/printed.h"
+#include "base/files.h"
+#include "job/said.h"
+#include "job/share.h"
 #include "sampler/tree/task_record.h"
 
 #include <errno.h>

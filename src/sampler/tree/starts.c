@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* starts.c - who starts, is renamed and ends, by the exit records. */
 #include "base/clock.h"
-#include "job/patience.h"
+#include "job/sentinel.h"
 #include "sampler/tree/tree_state.h"
 #include "source/threadfile.h"
 

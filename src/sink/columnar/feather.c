@@ -2,7 +2,6 @@
 /* feather.c - Apache Arrow's file, which is Feather version 2: record batches, zstd. */
 #include "sink/columnar/arrow.h"
 #include "sink/columnar/column.h"
-#include "sink/columnar/squeeze.h"
 #include "sink/sink.h"
 #include "sink/text.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/bytes.h"
 #include "base/clock.h"
-#include "sink/columnar/squeeze.h"
+#include "sink/columnar/column.h"
 #include "sink/protobuf.h"
 
 #include <errno.h>

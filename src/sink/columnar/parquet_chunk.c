@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sink/columnar/parquet_chunk.h"
 
-#include "sink/columnar/parquet_format.h"
-#include "sink/columnar/squeeze.h"
+#include "sink/columnar/column.h"
+#include "sink/columnar/parquet.h"
 
 #include <errno.h>
 #include <math.h>

@@ -10,7 +10,7 @@
 #define SONDE_SINK_COLUMNAR_PARQUET_CHUNK_H
 
 #include "sink/columnar/column.h"
-#include "sink/columnar/parquet_format.h"
+#include "sink/columnar/parquet.h"
 
 struct parquet_chunk {
 	struct bytes pages;        /* data pages with their headers */

@@ -8,7 +8,7 @@
  * profile_common.proto and interned_data.proto.
  */
 #include "base/text/escape.h"
-#include "sink/columnar/dictionary.h"
+#include "sink/columnar/sorted.h"
 #include "sink/protobuf.h"
 #include "sink/trace/trace.h"
 

@@ -2,7 +2,7 @@
 #include "sink/trace/scanner.h"
 
 #include "base/bytes.h"
-#include "core/phase/scanner.h"
+#include "core/phase/mark.h"
 #include "sink/protobuf.h"
 #include "sink/text.h"
 

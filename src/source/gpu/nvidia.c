@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nvidia.c - NVIDIA GPUs: NVML, asked by the helper sonde-nvml (src/nvml/), once a second at most.
  */
-#include "base/child.h"
 #include "base/clock.h"
-#include "base/descriptors.h"
 #include "base/err.h"
+#include "base/files.h"
 #include "base/helper.h"
+#include "base/process.h"
 #include "base/text/number.h"
-#include "base/unnamed.h"
 #include "source/gpu/nvidia_page.h"
 #include "source/gpu/nvidia_units.h"
 #include "source/procfile.h"

@@ -4,8 +4,8 @@
  * final counters are stored when the process ends. */
 #include "base/bytes.h"
 #include "base/clock.h"
-#include "base/descriptors.h"
 #include "base/helper.h"
+#include "base/process.h"
 #include "base/text/number.h"
 #include "source/program/files_row.h"
 #include "source/source.h"

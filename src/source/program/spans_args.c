@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * spans_args.c - what goes with a span or a mark becomes a text of words, KEY=VALUE, as marks have
- * it (core/phase/markline.h). A word that has no room is left out whole, and counted.
+ * it (core/phase/mark.h). A word that has no room is left out whole, and counted.
  */
 #include "base/text/number.h"
-#include "core/phase/markline.h"
+#include "core/phase/mark.h"
 #include "source/program/spans_part.h"
 
 #include <inttypes.h>

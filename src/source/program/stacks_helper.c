@@ -2,11 +2,10 @@
 #include "source/program/stacks_helper.h"
 
 #include "base/bytes.h"
-#include "base/child.h"
 #include "base/clock.h"
-#include "base/descriptors.h"
+#include "base/files.h"
 #include "base/helper.h"
-#include "base/unnamed.h"
+#include "base/process.h"
 #include "core/stacks/symbol.h"
 #include "core/stacks/waitkind.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "source/storage/statfs_helper.h"
 
-#include "base/child.h"
+#include "base/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
