@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 
 enum {
 	SEARCHED_MAX = 20000, /* frames: 10 us each */
@@ -277,21 +278,56 @@ uint64_t python_innermost(const struct python *p, uint64_t thread)
 	return p->layout->by_cframe ? python_word_at(p, at + p->layout->cframe_frame) : at;
 }
 
-/* One that has ended since has left its place, or the list. */
-static bool is_there(const struct python *p, uint64_t at, pid_t tid)
+static size_t head_size(const struct python_layout *l)
 {
-	enum { PREVIOUS = 0 };
-	const struct python_layout *l = p->layout;
-	uint64_t before = python_word_at(p, at + PREVIOUS);
+	const uint16_t at[] = { l->next, l->native_id, l->pthread, l->frame };
+	size_t most = 0;
 
-	return python_tid(p, at) == tid &&
-	       python_word_at(p, before ? before + l->next : p->interpreter + l->threads) == at;
+	for (size_t i = 0; i < sizeof at / sizeof at[0]; i++)
+		most = at[i] > most ? at[i] : most;
+	return most + sizeof(uint64_t);
 }
 
-static uint64_t thread_of(const struct python *p, pid_t tid)
+/* In two readings: is the thread there still, and its innermost frame. One that has ended since has
+ * left its place, or the list. */
+static bool thread_read(const struct python *p, uint64_t at, pid_t tid, uint64_t *frame)
+{
+	enum { PREVIOUS = 0, HEAD_MAX = 512 };
+	const struct python_layout *l = p->layout;
+	uint8_t head[HEAD_MAX];
+	uint64_t before, here, behind[2] = { 0 };
+	size_t n = head_size(l), pieces = l->by_cframe ? 2 : 1;
+
+	if (n > sizeof head || !memory_read(p->pid, at, head, n))
+		return false;
+	before = python_word(head, PREVIOUS);
+	here = python_word(head, l->frame);
+	*frame = here;
+	if (l->native_id ? (uint32_t)tid != python_word(head, l->native_id)
+			 : tid != python_tid(p, at))
+		return false;
+	{
+		const struct iovec to = { behind, pieces * sizeof behind[0] };
+		const uint64_t link = before ? before + l->next : p->interpreter + l->threads;
+		const struct iovec from[] = {
+			{ (void *)(uintptr_t)link, sizeof behind[0] },
+			{ (void *)(uintptr_t)(here + l->cframe_frame), sizeof behind[1] },
+		};
+		ssize_t got = process_vm_readv(p->pid, &to, 1, from, pieces, 0);
+
+		if (got < (ssize_t)sizeof behind[0] || behind[0] != at)
+			return false;
+	}
+	if (l->by_cframe)
+		*frame = here ? behind[1] : 0;
+	return true;
+}
+
+/* frame: its innermost one; 0: it has none. */
+static uint64_t thread_of(const struct python *p, pid_t tid, uint64_t *frame)
 {
 	for (uint32_t i = 0; i < p->nthreads; i++)
-		if (p->thread[i].tid == tid && is_there(p, p->thread[i].at, tid))
+		if (p->thread[i].tid == tid && thread_read(p, p->thread[i].at, tid, frame))
 			return p->thread[i].at;
 	return 0;
 }
@@ -345,15 +381,14 @@ static bool read_frame(const struct python *p, const uint8_t *raw, struct python
 bool python_read(const struct python *p, pid_t tid, struct python_stack *out)
 {
 	const struct python_layout *l = p->layout;
-	uint64_t thread = thread_of(p, tid);
-	struct python_next next = { 0 };
+	uint64_t frame = 0, thread = thread_of(p, tid, &frame);
+	struct python_next next = { .at = frame };
 	uint8_t raw[PYTHON_FRAME_BYTES];
 
 	out->n = 0;
 	out->torn = !thread;
 	if (!thread)
 		return false;
-	next.at = python_innermost(p, thread);
 	for (uint32_t turn = 0; next.at && out->n < PYTHON_FRAMES && turn < 2 * PYTHON_FRAMES;
 	     turn++) {
 		out->torn = !next.known && !memory_read(p->pid, next.at, next.raw, l->frame_size);
@@ -377,7 +412,9 @@ bool python_read(const struct python *p, pid_t tid, struct python_stack *out)
 
 bool python_read_new(struct python *p, pid_t tid, struct python_stack *out)
 {
-	if (python_read(p, tid, out) || out->n || thread_of(p, tid))
+	uint64_t frame;
+
+	if (python_read(p, tid, out) || out->n || thread_of(p, tid, &frame))
 		return out->n > 0;
 	list_threads(p);
 	return python_read(p, tid, out);
