@@ -136,6 +136,13 @@ static void ask_again(struct names *n, uint32_t module)
 	n->waiting[module] = 0;
 }
 
+static void let_go_of_files(const struct names *n)
+{
+	for (uint32_t i = 0; i < MODULES_MAX; i++)
+		if (n->symbols[i])
+			symbols_let_go(n->symbols[i]);
+}
+
 /* The cheapest of those that are left. With the lock, which is let go meanwhile. */
 static void open_lines(struct names *n)
 {
@@ -145,6 +152,8 @@ static void open_lines(struct names *n)
 		if (!cost || n->spent_ns + cost > n->dearer_ns)
 			continue;
 		pthread_mutex_unlock(&n->lock);
+		let_go_of_files(n); /* room for them */
+		malloc_trim(0);
 		work_on(&n->modules->row[i]);
 		symbols_open_lines(n->symbols[i]);
 		work_on(NULL);
@@ -168,13 +177,6 @@ static void close_lines(struct names *n)
 	pthread_mutex_lock(&n->lock);
 	n->open = false;
 	n->dearer_ns = next_cost_ns(n);
-}
-
-static void let_go_of_files(const struct names *n)
-{
-	for (uint32_t i = 0; i < MODULES_MAX; i++)
-		if (n->symbols[i])
-			symbols_let_go(n->symbols[i]);
 }
 
 /* A program's first samples have names by the hundred, from all over its debug information. */

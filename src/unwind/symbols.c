@@ -366,6 +366,7 @@ void symbols_open_lines(struct symbols *s)
 	s->inflated = elf_begin(s->debug.fd, ELF_C_READ_MMAP, NULL);
 	if (s->inflated)
 		dwarf_open(s);
+	symbols_let_go(s); /* what was inflated is not read again */
 	s->inflating_ns = s->lines_cost_ns;
 	s->lines_cost_ns = 0;
 }
