@@ -15,8 +15,9 @@ struct row {
 	bool found, simple, signal;
 	uint8_t cfa;
 	int32_t cfa_offset;
+	uint32_t behind; /* its function's beginning; UINT32_MAX: not looked for yet */
 	uint8_t rule[REGS_NSAVED];
-	int32_t offset[REGS_NSAVED];
+	int16_t offset[REGS_NSAVED];
 };
 
 struct rows {
@@ -249,14 +250,16 @@ static void row_fill(struct row *w, Dwarf_Frame *f)
 	}
 	for (size_t i = 0; i < REGS_NSAVED; i++) {
 		enum rule rule;
+		int32_t offset;
 
 		if (dwarf_frame_register(f, saved[i], memory, &ops, &n))
 			return;
-		rule = simple_rule(ops, n, memory, &w->offset[i]);
+		rule = simple_rule(ops, n, memory, &offset);
 		if (rule == RULE_LOST && i != REGS_RA_AT)
 			rule = RULE_SAME; /* libdw's defaults of x86-64 name 0 where rbx is 3 */
-		if (rule == RULE_OTHER)
+		if (rule == RULE_OTHER || offset < INT16_MIN || offset > INT16_MAX)
 			return;
+		w->offset[i] = (int16_t)offset;
 		w->rule[i] = (uint8_t)rule;
 	}
 	w->simple = !w->signal;
@@ -398,18 +401,24 @@ static enum step step_in_full(const struct module *m, uint64_t address, struct r
 	return arrive(r, &was, signal);
 }
 
+static struct row *row_of(struct rows *rows, uint32_t number, uint64_t address)
+{
+	uint64_t hash = (address * UINT64_C(0x9e3779b97f4a7c15)) ^ number * UINT64_C(0x85ebca6b);
+
+	return &rows->row[(hash >> 20) % ROWS];
+}
+
 enum step frame_step(struct rows *rows, struct module *m, uint32_t number, uint64_t address,
 		     struct registers *r, const struct stack_copy *stack)
 {
-	uint64_t hash = (address * UINT64_C(0x9e3779b97f4a7c15)) ^ number * UINT64_C(0x85ebca6b);
-	struct row *w = &rows->row[(hash >> 20) % ROWS];
+	struct row *w = row_of(rows, number, address);
 	const struct registers was = *r;
 	enum step step;
 
 	if (w->module != number || w->address != address) {
 		Dwarf_Frame *f = rules_of(m, address);
 
-		*w = (struct row){ .address = address, .module = number };
+		*w = (struct row){ .address = address, .module = number, .behind = UINT32_MAX };
 		if (f)
 			row_fill(w, f);
 		free(f);
@@ -422,6 +431,20 @@ enum step frame_step(struct rows *rows, struct module *m, uint32_t number, uint6
 		return STEP_END;
 	step = step_by_row(w, r, stack);
 	return step == STEP_CALLER ? arrive(r, &was, false) : step;
+}
+
+uint64_t frame_function(struct rows *rows, struct module *m, uint32_t number, uint64_t address)
+{
+	struct row *w = row_of(rows, number, address);
+
+	if (w->module != number || w->address != address || !w->found || w->signal)
+		return address;
+	if (w->behind == UINT32_MAX) {
+		uint64_t start = starts_find(&m->starts, m, address);
+
+		w->behind = start && address - start < UINT32_MAX ? (uint32_t)(address - start) : 0;
+	}
+	return address - w->behind;
 }
 
 enum step frame_step_by_pointer(struct registers *r, const struct stack_copy *stack)

@@ -93,6 +93,9 @@ struct rows *rows_make(void); /* NULL: no memory */
  * frame. number is the module's. */
 enum step frame_step(struct rows *rows, struct module *m, uint32_t number, uint64_t address,
 		     struct registers *r, const struct stack_copy *stack);
+/* Where the function begins whose frame was stepped from there: of one that was interrupted by a
+ * signal, and where it is not known, the address itself. */
+uint64_t frame_function(struct rows *rows, struct module *m, uint32_t number, uint64_t address);
 /* Without rules, by the chain of frame pointers. */
 enum step frame_step_by_pointer(struct registers *r, const struct stack_copy *stack);
 

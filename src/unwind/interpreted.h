@@ -21,5 +21,7 @@ void interpreted_sample(struct interpreted *i, struct space *x, const struct sam
 /* When a look is due; INT64_MAX: there is nothing to look at. */
 int64_t interpreted_due_ns(const struct interpreted *i);
 void interpreted_look(struct interpreted *i);
+/* How long until the next look, by what was used since the last one. */
+int64_t interpreted_gap_ns(int64_t before_ns, int64_t cpu_ns, int64_t passed_ns);
 
 #endif

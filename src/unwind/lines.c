@@ -34,7 +34,7 @@ static void unit_free(struct lines_unit *u)
 	bytes_free(&u->texts);
 }
 
-static void handle_close(struct lines *l)
+void lines_close(struct lines *l)
 {
 	dwarf_end(l->dwarf);
 	l->dwarf = NULL;
@@ -43,7 +43,7 @@ static void handle_close(struct lines *l)
 
 void lines_free(struct lines *l)
 {
-	handle_close(l);
+	lines_close(l);
 	for (uint32_t i = 0; i < l->n; i++)
 		unit_free(&l->unit[i]);
 	free(l->unit);
@@ -143,7 +143,7 @@ static void unit_read(struct lines *l, struct lines_unit *u, Elf *elf)
 		l->rows += n;
 	}
 	if (l->rows > ROWS_AT_ONCE)
-		handle_close(l);
+		lines_close(l);
 }
 
 /* ---- all of them ---- */

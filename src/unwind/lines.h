@@ -30,6 +30,8 @@ struct lines {
 const char *lines_at(struct lines *l, Elf *elf, Dwarf_Off unit, uint64_t address, uint32_t *line);
 /* A file of the unit by its number; NULL: it has none of it. */
 const char *lines_file(struct lines *l, Elf *elf, Dwarf_Off unit, uint32_t number);
+/* What the last units were read by, before the file is closed. */
+void lines_close(struct lines *l);
 void lines_free(struct lines *l);
 
 #endif

@@ -255,7 +255,7 @@ static void take_record(void *context, const struct record_view *v)
 		break;
 	case PERF_RECORD_EXIT:
 		if (get_u32(v, 0) == get_u32(v, 8))
-			spaces_get(&u->spaces, (pid_t)get_u32(v, 0))->ended = true;
+			spaces_end(&u->spaces, (pid_t)get_u32(v, 0));
 		break;
 	case PERF_RECORD_LOST:
 		take_lost(u, v);

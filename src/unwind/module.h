@@ -30,6 +30,16 @@ struct segment {
 	uint64_t offset, size, address;
 };
 
+/* Where its functions begin, as far as that is remembered. {0} is nothing yet; the module must stay
+ * as it is. */
+struct starts {
+	bool looked;
+	const uint8_t *table; /* of .eh_frame_hdr: entries of 8 bytes, from base on */
+	uint64_t base;
+	uint64_t *own; /* or read from .eh_frame, sorted */
+	uint32_t n;
+};
+
 struct module {
 	char *path;
 	char build_id[2 * 32 + 1];
@@ -47,6 +57,8 @@ struct module {
 	struct segment segment[SEGMENTS_MAX];
 	uint32_t nsegments;
 	bool usable;
+	struct starts starts;  /* of who finds callers */
+	_Atomic bool lineless; /* all that names may find of it are functions */
 };
 
 /* Where in a process it was seen. */
@@ -84,15 +96,6 @@ bool module_address(const struct module *m, uint64_t offset, uint64_t *address);
 /*
  * Where the functions of a module begin, by its tables of unwinding: also of one without symbols.
  */
-
-/* What is remembered of one module. {0} is nothing yet; the module must stay as it is. */
-struct starts {
-	bool looked;
-	const uint8_t *table; /* of .eh_frame_hdr: entries of 8 bytes, from base on */
-	uint64_t base;
-	uint64_t *own; /* or read from .eh_frame, sorted */
-	uint32_t n;
-};
 
 /* Where the function begins that has this address, both as the module's file has them; 0: it is not
  * known. */

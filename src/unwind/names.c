@@ -17,21 +17,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#ifdef UNWIND_DEMANGLE
-/* Of the C++ library. */
-extern char *__cxa_demangle(const char *name, char *out, size_t *size, int *status)
-	__attribute__((visibility("default")));
-#else
-static char *__cxa_demangle(const char *name, char *out, size_t *size, int *status)
-{
-	(void)name;
-	(void)out;
-	(void)size;
-	*status = -1;
-	return NULL;
-}
-#endif
-
 enum {
 	QUESTIONS_MAX = 2 * FRAMES_MAX, /* each frame twice */
 	EARNED_SHARE = 500,             /* of the job's CPU time is for lines that cost much */
@@ -41,8 +26,11 @@ enum {
 
 struct question {
 	uint64_t address;
-	uint32_t frame, module;
+	uint32_t frame;
+	uint16_t module;
+	bool waits; /* it was answered without lines, which cost much */
 };
+_Static_assert(MODULES_MAX <= UINT16_MAX, "a module is a number of 16 bits");
 
 struct names {
 	struct modules *modules;
@@ -55,62 +43,11 @@ struct names {
 	int64_t earned_ns, spent_ns; /* for lines that cost much; */
 	int64_t dearer_ns;           /* with so much, the next can be opened */
 	uint64_t used[MODULES_MAX], turn;
-	int64_t lines_bytes; /* of all symbols */
-	bool let_go;         /* pages of files are to be given back */
+	uint32_t waiting[MODULES_MAX]; /* frames that wait for lines */
+	int64_t lines_bytes;           /* of all symbols */
+	bool open;                     /* lines that cost much are */
+	bool let_go;                   /* pages of files are to be given back */
 };
-
-/* Rust's older names end in a hash, and have words in the place of signs. */
-static void tidy_rust(char *text)
-{
-	static const struct {
-		const char *word, *sign;
-	} words[] = { { "$LT$", "<" },  { "$GT$", ">" },  { "$RF$", "&" },  { "$BP$", "*" },
-		      { "$LP$", "(" },  { "$RP$", ")" },  { "$C$", "," },   { "$u20$", " " },
-		      { "$u7b$", "{" }, { "$u7d$", "}" }, { "$u5b$", "[" }, { "$u5d$", "]" },
-		      { "$u27$", "'" }, { "$u3d$", "=" }, { "$u3b$", ";" }, { "..", "::" } };
-	size_t n = strlen(text);
-	char *to = text;
-
-	if (n < 19 || strncmp(text + n - 19, "::h", 3) != 0 ||
-	    strspn(text + n - 16, "0123456789abcdef") != 16)
-		return;
-	text[n - 19] = '\0';
-	for (const char *at = text; *at;) {
-		size_t i = 0, len = 0;
-
-		for (; i < sizeof words / sizeof words[0]; i++) {
-			len = strlen(words[i].word);
-			if (!strncmp(at, words[i].word, len))
-				break;
-		}
-		if (i == sizeof words / sizeof words[0]) {
-			*to++ = *at++;
-			continue;
-		}
-		for (const char *c = words[i].sign; *c; c++)
-			*to++ = *c;
-		at += len;
-	}
-	*to = '\0';
-}
-
-char *name_demangle(const char *symbol)
-{
-	size_t n = strnlen(symbol, STACKS_TEXT_MAX - 1);
-	char *text = strndup(symbol, n), *plain;
-	int status;
-
-	if (!text || strncmp(text, "_Z", 2) != 0)
-		return text;
-	plain = __cxa_demangle(text, NULL, NULL, &status);
-	if (!plain)
-		return text;
-	free(text);
-	tidy_rust(plain);
-	if (strlen(plain) >= STACKS_TEXT_MAX)
-		plain[STACKS_TEXT_MAX - 1] = '\0';
-	return plain;
-}
 
 /* The lines of the file that was used the longest ago, of those that have any. */
 static void forget_oldest(struct names *n)
@@ -150,7 +87,7 @@ static void name(struct names *n, const struct question *q, struct named *x)
 static struct named *look_up(struct names *n, const struct question *q)
 {
 	struct named *x = calloc(1, sizeof *x);
-	const struct module *m = &n->modules->row[q->module];
+	struct module *m = &n->modules->row[q->module];
 	struct symbols **s = &n->symbols[q->module];
 
 	if (!x)
@@ -159,8 +96,10 @@ static struct named *look_up(struct names *n, const struct question *q)
 	work_on(m);
 	if (!*s) {
 		*s = symbols_open(m, m->names_elf);
-		if (*s)
+		if (*s) {
 			symbols_let_go(*s); /* all symbols were read */
+			m->lineless = !symbols_have_lines(*s);
+		}
 	}
 	if (*s)
 		name(n, q, x);
@@ -174,7 +113,7 @@ static int64_t next_cost_ns(const struct names *n)
 	int64_t least = INT64_MAX;
 
 	for (uint32_t i = 0; i < MODULES_MAX; i++) {
-		int64_t cost = n->symbols[i] ? symbols_lines_cost_ns(n->symbols[i]) : 0;
+		int64_t cost = n->waiting[i] ? symbols_lines_cost_ns(n->symbols[i]) : 0;
 
 		if (cost && n->spent_ns + cost < least)
 			least = n->spent_ns + cost;
@@ -186,29 +125,15 @@ static void ask_again(struct names *n, uint32_t module)
 {
 	uint32_t had = n->nquestions;
 
-	for (uint32_t i = 0; i < had && n->nquestions < QUESTIONS_MAX; i++)
-		if (n->question[i].module == module)
-			n->question[n->nquestions++] = n->question[i];
-}
+	for (uint32_t i = 0; i < had && n->nquestions < QUESTIONS_MAX; i++) {
+		struct question *q = &n->question[i];
 
-/* The cheapest of those that are left. With the lock, which is let go meanwhile. */
-static void open_lines(struct names *n)
-{
-	for (uint32_t i = 0; i < MODULES_MAX; i++) {
-		int64_t cost = n->symbols[i] ? symbols_lines_cost_ns(n->symbols[i]) : 0;
-
-		if (!cost || n->spent_ns + cost > n->dearer_ns)
+		if (q->module != module || !q->waits)
 			continue;
-		pthread_mutex_unlock(&n->lock);
-		work_on(&n->modules->row[i]);
-		symbols_open_lines(n->symbols[i]);
-		work_on(NULL);
-		pthread_mutex_lock(&n->lock);
-		n->spent_ns += cost;
-		ask_again(n, i);
-		break;
+		q->waits = false;
+		n->question[n->nquestions++] = *q;
 	}
-	n->dearer_ns = next_cost_ns(n);
+	n->waiting[module] = 0;
 }
 
 static void let_go_of_files(const struct names *n)
@@ -216,6 +141,42 @@ static void let_go_of_files(const struct names *n)
 	for (uint32_t i = 0; i < MODULES_MAX; i++)
 		if (n->symbols[i])
 			symbols_let_go(n->symbols[i]);
+}
+
+/* The cheapest of those that are left. With the lock, which is let go meanwhile. */
+static void open_lines(struct names *n)
+{
+	for (uint32_t i = 0; i < MODULES_MAX; i++) {
+		int64_t cost = n->waiting[i] ? symbols_lines_cost_ns(n->symbols[i]) : 0;
+
+		if (!cost || n->spent_ns + cost > n->dearer_ns)
+			continue;
+		pthread_mutex_unlock(&n->lock);
+		let_go_of_files(n); /* room for them */
+		malloc_trim(0);
+		work_on(&n->modules->row[i]);
+		symbols_open_lines(n->symbols[i]);
+		work_on(NULL);
+		pthread_mutex_lock(&n->lock);
+		n->spent_ns += cost;
+		n->open = true;
+		ask_again(n, i);
+		break;
+	}
+	n->dearer_ns = next_cost_ns(n);
+}
+
+/* All who waited for them have them; what was inflated is several times the files. Likewise. */
+static void close_lines(struct names *n)
+{
+	pthread_mutex_unlock(&n->lock);
+	for (uint32_t i = 0; i < MODULES_MAX; i++)
+		if (n->symbols[i])
+			(void)symbols_close_lines(n->symbols[i]);
+	malloc_trim(0);
+	pthread_mutex_lock(&n->lock);
+	n->open = false;
+	n->dearer_ns = next_cost_ns(n);
 }
 
 /* A program's first samples have names by the hundred, from all over its debug information. */
@@ -247,6 +208,10 @@ static void *answer_all(void *context)
 		struct named *x;
 
 		while (n->answered == n->nquestions) {
+			if (n->open) {
+				close_lines(n);
+				continue;
+			}
 			if (n->earned_ns >= n->dearer_ns) {
 				open_lines(n);
 				continue;
@@ -261,6 +226,10 @@ static void *answer_all(void *context)
 		x = look_up(n, &q);
 		weigh(n);
 		pthread_mutex_lock(&n->lock);
+		if (x && !x->is_final && n->symbols[q.module]) {
+			n->question[n->answered].waits = true;
+			n->waiting[q.module]++;
+		}
 		n->answered++;
 		if (n->answered == n->nquestions)
 			n->dearer_ns = next_cost_ns(n);
@@ -301,7 +270,8 @@ void names_ask(struct names *n, uint32_t frame, uint32_t module, uint64_t addres
 {
 	pthread_mutex_lock(&n->lock);
 	if (n->nquestions < QUESTIONS_MAX)
-		n->question[n->nquestions++] = (struct question){ address, frame, module };
+		n->question[n->nquestions++] =
+			(struct question){ address, frame, (uint16_t)module, false };
 	pthread_cond_signal(&n->asked);
 	pthread_mutex_unlock(&n->lock);
 }

@@ -56,9 +56,6 @@ void names_wait(struct names *n, int64_t patience_ns);
 /* What was asked and has not been found yet. */
 bool names_busy(struct names *n);
 
-/* A symbol as people write it; free it. NULL: no memory. */
-char *name_demangle(const char *symbol);
-
 /*
  * Names of places in code at once, remembered for those that come often. For the thread that finds
  * callers alone: it reads the same handles, and makes it wait.

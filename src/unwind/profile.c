@@ -2,6 +2,7 @@
 #include "unwind/profile.h"
 
 #include "base/hash.h"
+#include "unwind/counts.h"
 #include "unwind/messages.h"
 
 #include <stdlib.h>
@@ -9,10 +10,13 @@
 
 enum {
 	HASH = 1 << 17,
-	FLAGS = 4, /* frames without code, for which there is always room */
-	/* Nodes up to here are of whole stacks, then of functions of those without room. */
+	FLAGS = 4,      /* frames without code, for which there is always room */
+	OUTERMOST = 12, /* calls that are kept of a stack without room, as far as they are known */
+	/* Nodes up to here are of whole stacks, then of functions of those without room, below
+	 * their outermost calls and without them. */
 	INNERMOST_END = NODES_MAX - FLAGS,
-	STACKS_END = INNERMOST_END - 24576,
+	BELOW_END = INNERMOST_END - 8192,
+	STACKS_END = BELOW_END - 16384,
 };
 #define NO_ROOM UINT32_MAX
 
@@ -40,11 +44,6 @@ struct group {
 	int64_t period, t0_ns, t1_ns;
 };
 
-struct count {
-	uint32_t group, task, node;
-	uint64_t weight; /* 0: free */
-};
-
 struct profile {
 	struct stacks_page *page;
 	struct names *names;
@@ -61,9 +60,7 @@ struct profile {
 	uint32_t sums_hash[HASH]; /* frames by their sum */
 	struct group group[GROUPS_MAX + 1];
 	uint32_t ngroups;
-	struct count count[COUNTS_MAX];
-	uint32_t counted[COUNTS_MAX]; /* which of them are taken */
-	uint32_t ncounts, ntold;
+	struct counts counts;
 	bool changed; /* a frame that was told is known better now */
 };
 
@@ -146,6 +143,18 @@ static uint32_t frame_of(struct profile *p, const struct place *place, bool make
 	return p->frame[i].as ? p->frame[i].as : i;
 }
 
+/* Up to how many nodes there may be one like this. */
+static uint32_t room_for(const struct profile *p, uint32_t parent, uint32_t frame)
+{
+	const struct node *above = &p->node[parent];
+
+	if (p->frame[frame].flags)
+		return parent ? BELOW_END : NODES_MAX;
+	if (!(p->frame[above->frame].flags & FRAME_OTHER))
+		return STACKS_END;
+	return above->parent ? BELOW_END : INNERMOST_END;
+}
+
 static uint32_t node_get(struct profile *p, uint32_t parent, uint32_t frame)
 {
 	uint32_t at = hash_of(parent, frame);
@@ -159,38 +168,53 @@ static uint32_t node_get(struct profile *p, uint32_t parent, uint32_t frame)
 			return p->nodes_hash[at];
 		at = (at + 1) % HASH;
 	}
-	if (p->nnodes >= (!parent && p->frame[frame].flags                      ? NODES_MAX
-			  : p->frame[p->node[parent].frame].flags & FRAME_OTHER ? INNERMOST_END
-										: STACKS_END))
+	if (p->nnodes >= room_for(p, parent, frame))
 		return NO_ROOM;
 	p->node[++p->nnodes] = (struct node){ .parent = parent, .frame = frame };
 	p->nodes_hash[at] = p->nnodes;
 	return p->nnodes;
 }
 
-/* A frame without code, that says something of the stack. */
-static uint32_t flag_node(struct profile *p, uint32_t flag)
+/* A frame without code, that says something of the stack: of what it calls. */
+static uint32_t flag_node(struct profile *p, uint32_t parent, uint32_t flag)
 {
 	const struct frame like = { .flags = (uint8_t)flag };
 
-	return node_get(p, 0, frame_get(p, &like));
+	return node_get(p, parent, frame_get(p, &like));
 }
 
-/* A stack for which there is no room is its innermost function, without callers. */
+/* Its innermost function below those of its outermost calls that are known. */
+static uint32_t fold(struct profile *p, const struct stack *s, uint32_t outer)
+{
+	bool make = p->nnodes < INNERMOST_END;
+	uint32_t frame = s->n ? frame_of(p, &s->place[0], make) : NO_ROOM;
+	uint32_t node = NO_ROOM, root;
+
+	atomic_fetch_add(&p->page->folded, 1);
+	if (outer)
+		node = node_get(p, flag_node(p, outer, FRAME_OTHER), frame);
+	if (node != NO_ROOM)
+		return node;
+	root = flag_node(p, 0, FRAME_OTHER);
+	node = node_get(p, root, frame);
+	return node == NO_ROOM ? root : node;
+}
+
+/* A stack for which there is no room is folded: what is known of it ends at its outermost calls,
+ * and begins at its innermost one. */
 uint32_t profile_node(struct profile *p, const struct stack *s)
 {
-	uint32_t node = s->flags ? flag_node(p, s->flags) : 0, other;
+	uint32_t node = s->flags ? flag_node(p, 0, s->flags) : 0, outer = 0;
 
-	/* A frame that no node is of would only take room. */
-	for (uint32_t i = s->n; i > 0 && node != NO_ROOM; i--)
+	for (uint32_t i = s->n; i > 0; i--) {
+		/* A frame that no node is of would only take room. */
 		node = node_get(p, node, frame_of(p, &s->place[i - 1], p->nnodes < STACKS_END));
-	if (node && node != NO_ROOM)
-		return node;
-	atomic_fetch_add(&p->page->folded, 1);
-	other = flag_node(p, FRAME_OTHER);
-	if (s->n)
-		node = node_get(p, other, frame_of(p, &s->place[0], p->nnodes < INNERMOST_END));
-	return node && node != NO_ROOM ? node : other;
+		if (node == NO_ROOM)
+			return fold(p, s, s->flags ? 0 : outer);
+		if (s->n - i < OUTERMOST)
+			outer = node;
+	}
+	return node && node != NO_ROOM ? node : fold(p, s, 0);
 }
 
 uint32_t profile_named(struct profile *p, uint32_t node, const char *name)
@@ -259,29 +283,9 @@ static uint32_t group_find(struct profile *p, const struct space *x, const struc
 	return i;
 }
 
-static bool count_add(struct profile *p, const struct count *more)
-{
-	uint32_t at = hash_of((uint64_t)more->group << 32 | more->task, more->node) % COUNTS_MAX;
-
-	while (p->count[at].weight) {
-		struct count *c = &p->count[at];
-
-		if (c->group == more->group && c->task == more->task && c->node == more->node) {
-			c->weight += more->weight;
-			return true;
-		}
-		at = (at + 1) % COUNTS_MAX;
-	}
-	if (p->ncounts >= COUNTS_MAX / 4 * 3)
-		return false;
-	p->count[at] = *more;
-	p->counted[p->ncounts++] = at;
-	return true;
-}
-
 static void count_put(struct profile *p, const struct count *one)
 {
-	if (one->weight && (!one->group || !one->node || !count_add(p, one)))
+	if (one->weight && (!one->group || !one->node || !counts_add(&p->counts, one)))
 		atomic_fetch_add(&p->page->lost, 1);
 }
 
@@ -326,7 +330,7 @@ void profile_time(struct profile *p, struct space *x, int64_t period_ns, const s
 
 uint32_t profile_unseen(struct profile *p)
 {
-	return flag_node(p, FRAME_UNSEEN); /* of flags there is always room */
+	return flag_node(p, 0, FRAME_UNSEEN); /* of flags there is always room */
 }
 
 /* ---- telling ---- */
@@ -507,19 +511,6 @@ static bool tell_nodes(struct profile *p)
 	return true;
 }
 
-static int by_group(const void *a, const void *b, void *arg)
-{
-	const struct profile *p = arg;
-	const struct count *x = &p->count[*(const uint32_t *)a],
-			   *y = &p->count[*(const uint32_t *)b];
-
-	if (x->group != y->group)
-		return x->group < y->group ? -1 : 1;
-	if (x->task != y->task)
-		return x->task < y->task ? -1 : 1;
-	return x->node < y->node ? -1 : x->node > y->node;
-}
-
 /* CPU time is told to a millisecond (2^20 ns): no more is known of it, and the rest takes four
  * bytes a time in the recording. Of other kinds times are compared. */
 static int64_t told_ns(const struct group *g, int64_t at_ns)
@@ -531,7 +522,8 @@ static int64_t told_ns(const struct group *g, int64_t at_ns)
 static bool tell_group(struct profile *p)
 {
 	static struct event_item items[EVENT_ITEMS_MAX];
-	const uint32_t group = p->count[p->counted[p->ntold]].group;
+	const struct count *c = counts_ahead(&p->counts, 0);
+	const uint32_t group = c->group;
 	const struct group *g = &p->group[group];
 	struct stacks_samples h = { .pid = g->pid,
 				    .kind = (uint32_t)g->kind,
@@ -540,43 +532,13 @@ static bool tell_group(struct profile *p)
 				    .t1_ns = told_ns(g, g->t1_ns) };
 
 	memcpy(h.command, g->command, sizeof g->command);
-	while (p->ntold + h.n < p->ncounts && h.n < EVENT_ITEMS_MAX) {
-		const struct count *c = &p->count[p->counted[p->ntold + h.n]];
-
-		if (c->group != group)
-			break;
+	for (; c && c->group == group && h.n < EVENT_ITEMS_MAX; c = counts_ahead(&p->counts, h.n))
 		items[h.n++] = (struct event_item){ c->task, node_id(p, c->node), c->weight };
-	}
 	if (!message_items(p->page, STACKS_SAMPLES, (struct message_piece){ &h, sizeof h }, items,
 			   h.n))
 		return false;
-	p->ntold += h.n;
+	p->counts.told += h.n;
 	return true;
-}
-
-static void forget_counts(struct profile *p)
-{
-	for (uint32_t i = 0; i < p->ncounts; i++)
-		p->count[p->counted[i]].weight = 0;
-	p->ncounts = p->ntold = p->ngroups = 0;
-}
-
-/* Those that were told are new when they are seen again. */
-static void keep_untold(struct profile *p)
-{
-	uint32_t n = p->ncounts - p->ntold;
-	struct count *rest = n && p->ntold ? malloc(n * sizeof *rest) : NULL;
-
-	if (!rest)
-		return;
-	for (uint32_t i = 0; i < n; i++)
-		rest[i] = p->count[p->counted[p->ntold + i]];
-	for (uint32_t i = 0; i < p->ncounts; i++)
-		p->count[p->counted[i]].weight = 0;
-	p->ncounts = p->ntold = 0;
-	for (uint32_t i = 0; i < n; i++)
-		count_add(p, &rest[i]);
-	free(rest);
 }
 
 bool profile_tell(struct profile *p)
@@ -588,13 +550,11 @@ bool profile_tell(struct profile *p)
 		take_name(p, x);
 	if (!tell_frames(p) || !tell_nodes(p))
 		return false;
-	if (!p->ntold && p->ncounts)
-		qsort_r(p->counted, p->ncounts, sizeof p->counted[0], by_group, p);
-	while (all && p->ntold < p->ncounts)
+	counts_sort(&p->counts);
+	while (all && counts_ahead(&p->counts, 0))
 		all = tell_group(p);
-	if (!all)
-		keep_untold(p);
-	else if (p->ncounts)
-		forget_counts(p);
+	counts_forget(&p->counts);
+	if (all)
+		p->ngroups = 0;
 	return all;
 }

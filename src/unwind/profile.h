@@ -12,13 +12,7 @@
 #include "unwind/names.h"
 #include "unwind/space.h"
 
-enum {
-	NODES_MAX = 81920,
-	DEPTH_MAX = 127,
-	COUNTS_MAX = 65536,
-	GROUPS_MAX = 4096,
-	OBJECTS_MAX = 8192
-};
+enum { NODES_MAX = 81920, DEPTH_MAX = 127, GROUPS_MAX = 4096, OBJECTS_MAX = 8192 };
 
 /* A frame of a stack: the innermost first. */
 struct place {

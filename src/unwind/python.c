@@ -9,10 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 
 enum {
 	SEARCHED_MAX = 20000, /* frames: 10 us each */
 	TABLE_MAX = 1 << 16,
+	UNIT = 2, /* bytes of an instruction */
 	CHARACTERS_MAX = 4 * PYTHON_TEXT,
 	OWNED_BY_C = 3, /* a frame that only stands for a call from C, 3.12 and later */
 };
@@ -276,21 +278,56 @@ uint64_t python_innermost(const struct python *p, uint64_t thread)
 	return p->layout->by_cframe ? python_word_at(p, at + p->layout->cframe_frame) : at;
 }
 
-/* One that has ended since has left its place, or the list. */
-static bool is_there(const struct python *p, uint64_t at, pid_t tid)
+static size_t head_size(const struct python_layout *l)
 {
-	enum { PREVIOUS = 0 };
-	const struct python_layout *l = p->layout;
-	uint64_t before = python_word_at(p, at + PREVIOUS);
+	const uint16_t at[] = { l->next, l->native_id, l->pthread, l->frame };
+	size_t most = 0;
 
-	return python_tid(p, at) == tid &&
-	       python_word_at(p, before ? before + l->next : p->interpreter + l->threads) == at;
+	for (size_t i = 0; i < sizeof at / sizeof at[0]; i++)
+		most = at[i] > most ? at[i] : most;
+	return most + sizeof(uint64_t);
 }
 
-static uint64_t thread_of(const struct python *p, pid_t tid)
+/* In two readings: is the thread there still, and its innermost frame. One that has ended since has
+ * left its place, or the list. */
+static bool thread_read(const struct python *p, uint64_t at, pid_t tid, uint64_t *frame)
+{
+	enum { PREVIOUS = 0, HEAD_MAX = 512 };
+	const struct python_layout *l = p->layout;
+	uint8_t head[HEAD_MAX];
+	uint64_t before, here, behind[2] = { 0 };
+	size_t n = head_size(l), pieces = l->by_cframe ? 2 : 1;
+
+	if (n > sizeof head || !memory_read(p->pid, at, head, n))
+		return false;
+	before = python_word(head, PREVIOUS);
+	here = python_word(head, l->frame);
+	*frame = here;
+	if (l->native_id ? (uint32_t)tid != python_word(head, l->native_id)
+			 : tid != python_tid(p, at))
+		return false;
+	{
+		const struct iovec to = { behind, pieces * sizeof behind[0] };
+		const uint64_t link = before ? before + l->next : p->interpreter + l->threads;
+		const struct iovec from[] = {
+			{ (void *)(uintptr_t)link, sizeof behind[0] },
+			{ (void *)(uintptr_t)(here + l->cframe_frame), sizeof behind[1] },
+		};
+		ssize_t got = process_vm_readv(p->pid, &to, 1, from, pieces, 0);
+
+		if (got < (ssize_t)sizeof behind[0] || behind[0] != at)
+			return false;
+	}
+	if (l->by_cframe)
+		*frame = here ? behind[1] : 0;
+	return true;
+}
+
+/* frame: its innermost one; 0: it has none. */
+static uint64_t thread_of(const struct python *p, pid_t tid, uint64_t *frame)
 {
 	for (uint32_t i = 0; i < p->nthreads; i++)
-		if (p->thread[i].tid == tid && is_there(p, p->thread[i].at, tid))
+		if (p->thread[i].tid == tid && thread_read(p, p->thread[i].at, tid, frame))
 			return p->thread[i].at;
 	return 0;
 }
@@ -344,15 +381,14 @@ static bool read_frame(const struct python *p, const uint8_t *raw, struct python
 bool python_read(const struct python *p, pid_t tid, struct python_stack *out)
 {
 	const struct python_layout *l = p->layout;
-	uint64_t thread = thread_of(p, tid);
-	struct python_next next = { 0 };
+	uint64_t frame = 0, thread = thread_of(p, tid, &frame);
+	struct python_next next = { .at = frame };
 	uint8_t raw[PYTHON_FRAME_BYTES];
 
 	out->n = 0;
 	out->torn = !thread;
 	if (!thread)
 		return false;
-	next.at = python_innermost(p, thread);
 	for (uint32_t turn = 0; next.at && out->n < PYTHON_FRAMES && turn < 2 * PYTHON_FRAMES;
 	     turn++) {
 		out->torn = !next.known && !memory_read(p->pid, next.at, next.raw, l->frame_size);
@@ -376,8 +412,136 @@ bool python_read(const struct python *p, pid_t tid, struct python_stack *out)
 
 bool python_read_new(struct python *p, pid_t tid, struct python_stack *out)
 {
-	if (python_read(p, tid, out) || out->n || thread_of(p, tid))
+	uint64_t frame;
+
+	if (python_read(p, tid, out) || out->n || thread_of(p, tid, &frame))
 		return out->n > 0;
 	list_threads(p);
 	return python_read(p, tid, out);
+}
+
+/* ---- the lock ---- */
+
+static uint64_t gil_of(const struct python *p)
+{
+	const struct python_layout *l = p->layout;
+
+	return l->gil ? p->runtime + l->gil : python_word_at(p, p->interpreter + l->gil_pointer);
+}
+
+bool python_is_gil(const struct python *p, uint64_t address)
+{
+	uint64_t gil = gil_of(p);
+
+	return gil && address >= gil && address - gil < p->layout->gil_size;
+}
+
+pid_t python_gil_holder(const struct python *p)
+{
+	const struct python_layout *l = p->layout;
+	uint64_t gil = gil_of(p), holder = python_word_at(p, gil + l->gil_holder);
+	int32_t locked;
+
+	if (!holder || !memory_read(p->pid, gil + l->gil_locked, &locked, sizeof locked) ||
+	    locked != 1)
+		return 0;
+	return python_tid(p, holder);
+}
+
+/* ---- locks in with statements ---- */
+
+/* Who waits in the queue of a lock of CPython 3.13.5 has its address before its semaphore
+ * (Python/parking_lot.c). */
+enum { METHOD = 16, SELF = 24, LOCK = 16, PARKED_BEFORE = 8, BLOCKS_MAX = 20 };
+
+static uint64_t depth_of(const struct python *p, uint64_t code, uint64_t instruction)
+{
+	const struct python_layout *l = p->layout;
+	uint64_t table = python_word_at(p, code + l->exceptions),
+		 n = python_word_at(p, table + l->size);
+	uint64_t start = code + l->bytecode;
+	static uint8_t bytes[TABLE_MAX]; /* as in line_of */
+
+	if (!table || !n || n > sizeof bytes || instruction < start ||
+	    !memory_read(p->pid, table + l->bytes, bytes, (size_t)n))
+		return 0;
+	return python_depth(bytes, (size_t)n, (instruction - start) / UNIT);
+}
+
+/* Is it the method __exit__ of the lock, which a with statement keeps for its end? The lock points
+ * to the semaphore that is waited for, or is what the waiter's queue has noted. */
+static bool is_exit(const struct python *p, uint64_t method)
+{
+	uint64_t at = method ? python_word_at(p, method + SELF) + LOCK : 0;
+	char name[sizeof "__exit__"];
+
+	return at && (at == p->parked || python_word_at(p, at) == p->lock) &&
+	       memory_read(p->pid, python_word_at(p, python_word_at(p, method + METHOD)), name,
+			   sizeof name) &&
+	       !memcmp(name, "__exit__", sizeof name);
+}
+
+/* Of 3.8 to 3.10: each block of a frame says how high its stack was. */
+static bool frame_blocks_have(const struct python *p, uint64_t at)
+{
+	const struct python_layout *l = p->layout;
+	uint64_t values = python_word_at(p, at + l->values);
+	int32_t n, height;
+
+	if (!memory_read(p->pid, at + l->nblocks, &n, sizeof n) || n > BLOCKS_MAX)
+		return false;
+	for (int32_t i = 0; i < n; i++) {
+		uint64_t block = at + l->blocks + (uint64_t)i * l->block;
+
+		if (!memory_read(p->pid, block + l->height, &height, sizeof height) || height < 0 ||
+		    height > TABLE_MAX)
+			return false;
+		if (height && is_exit(p, python_word_at(p, values + 8 * ((uint64_t)height - 1))))
+			return true;
+	}
+	return false;
+}
+
+static bool frame_has(const struct python *p, uint64_t at)
+{
+	const struct python_layout *l = p->layout;
+	uint64_t code = python_word_at(p, at + l->code), depth;
+	int32_t locals;
+
+	if (l->blocks)
+		return frame_blocks_have(p, at);
+	if (!code || !memory_read(p->pid, code + l->nlocals, &locals, sizeof locals) ||
+	    locals < 0 || locals > TABLE_MAX)
+		return false;
+	depth = depth_of(p, code, python_word_at(p, at + l->instruction));
+	for (uint64_t i = 0; i < depth; i++)
+		if (is_exit(p, python_word_at(p, at + l->locals + 8 * ((uint64_t)locals + i))))
+			return true;
+	return false;
+}
+
+static bool thread_has(struct python *p, uint64_t thread)
+{
+	const struct python_layout *l = p->layout;
+	uint64_t at = python_innermost(p, thread);
+
+	for (int turn = 0; at && turn < 2 * PYTHON_FRAMES && p->left; turn++, p->left--) {
+		if (!python_is_shim(p, at) && frame_has(p, at))
+			return true;
+		at = python_word_at(p, at + l->previous);
+	}
+	return false;
+}
+
+pid_t python_lock_holder(struct python *p, uint64_t address)
+{
+	if (address == p->lock || p->layout->free_threads)
+		return address == p->lock ? p->lock_holder : 0;
+	p->lock = address;
+	p->parked = python_word_at(p, address - PARKED_BEFORE);
+	p->lock_holder = 0;
+	for (uint32_t i = 0; i < p->nthreads && !p->lock_holder; i++)
+		if (thread_has(p, p->thread[i].at))
+			p->lock_holder = p->thread[i].tid;
+	return p->lock_holder;
 }

@@ -266,11 +266,15 @@ static void ended(void *of, struct crowd_thread *t)
 static void replaced(void *of, pid_t pid, bool gone)
 {
 	struct rounds *r = of;
-	struct space *x = spaces_get(r->spaces, pid);
+	struct space *x;
 
-	if (!gone)
-		space_forget(x);
-	x->ended = gone;
+	if (gone) {
+		spaces_end(r->spaces, pid);
+		return;
+	}
+	x = spaces_get(r->spaces, pid);
+	space_forget(x);
+	x->ended = false;
 }
 
 /* ---- turns ---- */

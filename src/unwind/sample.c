@@ -54,6 +54,22 @@ static enum step step_from(const void *of, const struct place *place, uint64_t p
 	return frame_step_by_pointer(r, w->stack);
 }
 
+/* Where there are no lines, all of a function is one place: so each is in the tree once, and not
+ * with every instruction until its name is known. */
+static void join_places(const struct sample_place *in, struct stack *s)
+{
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct place *p = &s->place[i];
+		struct module *m = &in->modules->row[p->module];
+
+		if (p->module < MODULE_VDSO || !m->lineless)
+			continue;
+		work_on(m);
+		p->address = frame_function(in->rows, m, p->module, p->address);
+		work_on(NULL);
+	}
+}
+
 void sample_unwind(const struct sample_place *in, const struct record_sample *sample,
 		   struct stack *out)
 {
@@ -69,6 +85,7 @@ void sample_unwind(const struct sample_place *in, const struct record_sample *sa
 	copy.at = r.v[REG_SP];
 	walk(out, &r, &(struct walker){ &w, place_of, step_from });
 	out->n += out->n == 0;
+	join_places(in, out);
 }
 
 /* ---- of threads that run now ---- */

@@ -133,6 +133,19 @@ void spaces_exec(struct spaces *s, pid_t pid)
 	x->ended = false;
 }
 
+void spaces_end(struct spaces *s, pid_t pid)
+{
+	uint32_t at = s->nended++ % SPACES_ENDED;
+	struct space *x = find(s, s->ended[at].pid);
+
+	if (x && x->ended && x->used == s->ended[at].used)
+		forget_mappings(x);
+	x = spaces_get(s, pid);
+	x->ended = true;
+	s->ended[at].pid = pid;
+	s->ended[at].used = x->used;
+}
+
 static uint32_t first_after(const struct space *x, uint64_t at)
 {
 	uint32_t low = 0, high = x->n;

@@ -8,7 +8,7 @@
 
 #include "unwind/module.h"
 
-enum { SPACES_MAX = 2048, MAPPINGS_MAX = 8192 };
+enum { SPACES_MAX = 2048, MAPPINGS_MAX = 8192, SPACES_ENDED = 64 };
 
 struct mapping {
 	uint64_t start, end, offset;
@@ -40,6 +40,11 @@ struct spaces {
 	uint32_t first[SPACES_MAX];       /* by hash */
 	uint64_t turn;
 	uint32_t hand; /* the row behind the last one that was made */
+	struct {
+		pid_t pid;
+		uint64_t used;
+	} ended[SPACES_ENDED]; /* the last ones, and when they were used last then */
+	uint32_t nended;
 	struct modules *modules;
 };
 
@@ -47,6 +52,9 @@ struct spaces {
 struct space *spaces_get(struct spaces *s, pid_t pid);
 void spaces_fork(struct spaces *s, pid_t pid, pid_t parent);
 void spaces_exec(struct spaces *s, pid_t pid);
+/* It has ended, or its first thread has: what it has where is kept for a little while, and as long
+ * as others have samples. */
+void spaces_end(struct spaces *s, pid_t pid);
 void spaces_map(struct spaces *s, struct space *x, const struct module_seen *seen);
 /* Nothing of what it has where is known any more. */
 void space_forget(struct space *x);

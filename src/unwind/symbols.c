@@ -17,11 +17,27 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#ifdef UNWIND_DEMANGLE
+/* Of the C++ library. */
+extern char *__cxa_demangle(const char *name, char *out, size_t *size, int *status)
+	__attribute__((visibility("default")));
+#else
+static char *__cxa_demangle(const char *name, char *out, size_t *size, int *status)
+{
+	(void)name;
+	(void)out;
+	(void)size;
+	*status = -1;
+	return NULL;
+}
+#endif
+
 enum {
 	SYMBOLS_MAX = 2 << 20,
 	UNITS_MAX = 1 << 20,
 	TABLES_MAX = 4,
 	INFLATED_BYTE_NS = 12, /* measured: to inflate it, and the page that it lies in */
+	COST_GROWS = 2,        /* each time, so that they are few */
 };
 
 struct symbol {
@@ -40,6 +56,7 @@ struct symbols {
 	const struct module *module;
 	Elf *elf; /* the module's */
 	struct debugfile debug;
+	Elf *inflated; /* the same file, while its lines are open, if they cost much */
 	Elf *mini_elf;
 	int mini_fd;
 	Dwarf *dwarf;
@@ -56,7 +73,63 @@ struct symbols {
 	struct scopes scopes;
 	struct starts starts;
 	int64_t lines_cost_ns;
+	int64_t inflating_ns; /* that, when it was opened last */
 };
+
+/* ---- names ---- */
+
+/* Rust's older names end in a hash, and have words in the place of signs. */
+static void tidy_rust(char *text)
+{
+	static const struct {
+		const char *word, *sign;
+	} words[] = { { "$LT$", "<" },  { "$GT$", ">" },  { "$RF$", "&" },  { "$BP$", "*" },
+		      { "$LP$", "(" },  { "$RP$", ")" },  { "$C$", "," },   { "$u20$", " " },
+		      { "$u7b$", "{" }, { "$u7d$", "}" }, { "$u5b$", "[" }, { "$u5d$", "]" },
+		      { "$u27$", "'" }, { "$u3d$", "=" }, { "$u3b$", ";" }, { "..", "::" } };
+	size_t n = strlen(text);
+	char *to = text;
+
+	if (n < 19 || strncmp(text + n - 19, "::h", 3) != 0 ||
+	    strspn(text + n - 16, "0123456789abcdef") != 16)
+		return;
+	text[n - 19] = '\0';
+	for (const char *at = text; *at;) {
+		size_t i = 0, len = 0;
+
+		for (; i < sizeof words / sizeof words[0]; i++) {
+			len = strlen(words[i].word);
+			if (!strncmp(at, words[i].word, len))
+				break;
+		}
+		if (i == sizeof words / sizeof words[0]) {
+			*to++ = *at++;
+			continue;
+		}
+		for (const char *c = words[i].sign; *c; c++)
+			*to++ = *c;
+		at += len;
+	}
+	*to = '\0';
+}
+
+char *name_demangle(const char *symbol)
+{
+	size_t n = strnlen(symbol, STACKS_TEXT_MAX - 1);
+	char *text = strndup(symbol, n), *plain;
+	int status;
+
+	if (!text || strncmp(text, "_Z", 2) != 0)
+		return text;
+	plain = __cxa_demangle(text, NULL, NULL, &status);
+	if (!plain)
+		return text;
+	free(text);
+	tidy_rust(plain);
+	if (strlen(plain) >= STACKS_TEXT_MAX)
+		plain[STACKS_TEXT_MAX - 1] = '\0';
+	return plain;
+}
 
 /* ---- symbols ---- */
 
@@ -250,7 +323,7 @@ static void read_units(struct symbols *s)
 /* Which file has debug information, if any has. */
 static Elf *debug_of(const struct symbols *s)
 {
-	return s->debug.elf ? s->debug.elf : s->elf;
+	return s->inflated ? s->inflated : s->debug.elf ? s->debug.elf : s->elf;
 }
 
 static void dwarf_open(struct symbols *s)
@@ -271,8 +344,14 @@ int64_t symbols_lines_bytes(const struct symbols *s)
 void symbols_let_go(const struct symbols *s)
 {
 	mapped_let_go(s->debug.elf);
+	mapped_let_go(s->inflated);
 	if (!s->module->of_heap)
 		mapped_let_go(s->elf);
+}
+
+bool symbols_have_lines(const struct symbols *s)
+{
+	return s->dwarf || s->lines_cost_ns;
 }
 
 int64_t symbols_lines_cost_ns(const struct symbols *s)
@@ -282,9 +361,27 @@ int64_t symbols_lines_cost_ns(const struct symbols *s)
 
 void symbols_open_lines(struct symbols *s)
 {
-	if (s->lines_cost_ns)
+	if (!s->lines_cost_ns)
+		return;
+	s->inflated = elf_begin(s->debug.fd, ELF_C_READ_MMAP, NULL);
+	if (s->inflated)
 		dwarf_open(s);
+	symbols_let_go(s); /* what was inflated is not read again */
+	s->inflating_ns = s->lines_cost_ns;
 	s->lines_cost_ns = 0;
+}
+
+bool symbols_close_lines(struct symbols *s)
+{
+	if (!s->inflated)
+		return false;
+	lines_close(&s->lines);
+	dwarf_end(s->dwarf);
+	elf_end(s->inflated);
+	s->dwarf = NULL;
+	s->inflated = NULL;
+	s->lines_cost_ns = COST_GROWS * s->inflating_ns;
+	return true;
 }
 
 struct symbols *symbols_open(const struct module *m, Elf *elf)
@@ -317,6 +414,7 @@ void symbols_close(struct symbols *s)
 {
 	if (!s)
 		return;
+	(void)symbols_close_lines(s);
 	dwarf_end(s->dwarf);
 	elf_end(s->mini_elf);
 	debugfile_close(&s->debug);

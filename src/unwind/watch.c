@@ -328,7 +328,7 @@ static void process_end(struct watch *w, struct process *p)
 	watch_let_go_of(&w->place, &p->stat_fd);
 	while (p->threads)
 		thread_end(w, p, &p->threads);
-	spaces_get(w->spaces, p->pid)->ended = true;
+	spaces_end(w->spaces, p->pid);
 	p->start = 0;
 }
 

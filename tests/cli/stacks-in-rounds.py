@@ -56,14 +56,20 @@ def measured(name):
 
 
 def check_shares(name, found):
-    """Within four standard errors: on a crowded machine turns are longer and their samples count more unequally, which is as if there were fewer."""
+    """Within four standard errors. Samples of one turn are not independent: a thread may be in the same call at the next one. So it is turns that the
+    error is computed from: how far each is from the share of all."""
     third, rest = measured(name)
-    share, own = third / (third + rest), (weight(found, "one_third"), weight(found, "two_thirds"))
-    squares = sum(s.weight * s.unit**2 for s in found.samples)
-    n = sum(s.weight * s.unit for s in found.samples) ** 2 / squares if squares else 0
-    print(f"{name}: {sum(s.weight for s in found.samples)} samples like {n:.0f} equal ones, one_third {100 * share:.2f} % by its clock, {100 * own[0] / sum(own):.2f} % by samples")
-    assert n >= 300, (name, n)
-    assert abs(share - own[0] / sum(own)) <= 4 * math.sqrt(share * (1 - share) / n), (name, third, rest, own, n)
+    share, turns = third / (third + rest), {}
+    for s in found.samples:
+        functions = set(found.path(s.node))
+        turn = turns.setdefault((s.tid, s.t0), [0, 0])
+        turn[0] += s.weight * s.unit * ("one_third" in functions)
+        turn[1] += s.weight * s.unit * bool(functions & {"one_third", "two_thirds"})
+    own, of = (sum(turn[i] for turn in turns.values()) for i in (0, 1))
+    error = math.sqrt(sum((a - own / of * b) ** 2 for a, b in turns.values())) / of
+    print(f"{name}: {sum(s.weight for s in found.samples)} samples in {len(turns)} turns, one_third {100 * share:.2f} % by its clock, {100 * own / of:.2f} +- {100 * error:.2f} % by samples")
+    assert error <= 0.04, (name, error)
+    assert abs(share - own / of) <= 4 * error, (name, third, rest, own, of, error)
 
 
 def check_sum(name, shown, part=0.01):

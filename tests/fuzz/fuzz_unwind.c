@@ -6,6 +6,7 @@
 #include "unwind/names.h"
 #include "unwind/records.h"
 #include "unwind/space.h"
+#include "unwind/symbols.h"
 
 #include <stdio.h>
 #include <stdlib.h>

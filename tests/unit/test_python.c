@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "unwind/interpreted.h"
 #include "unwind/python.h"
 
 /* Entries of Objects/locations.md: a short one, then lines by one byte, in the long form, by one
@@ -179,9 +180,39 @@ static void test_what_an_interpreter_says_of_itself(void **state)
 	assert_false(python_layout_described(&l, raw));
 }
 
+/* Gaps until a second has passed, of which the threads use such a part of the time, by samples of
+ * 20 ms: how many looks there are in a minute. */
+static uint32_t looks_of(double part)
+{
+	const int64_t ms = 1000000, minute_ns = 60000 * ms, period_ns = 20 * ms;
+	int64_t gap_ns = 0, now_ns = 0, told_ns = 0, cpu_ns;
+	uint32_t n = 0;
+
+	for (; now_ns < minute_ns; n++) {
+		cpu_ns = (int64_t)(part * (double)now_ns) - told_ns;
+		cpu_ns -= cpu_ns % period_ns;
+		told_ns += cpu_ns;
+		gap_ns = interpreted_gap_ns(gap_ns, cpu_ns, gap_ns);
+		now_ns += gap_ns;
+	}
+	return n;
+}
+
+static void test_looks_go_by_cpu_time(void **state)
+{
+	(void)state;
+	assert_in_range(looks_of(1), 1150, 1200); /* twenty a second */
+	assert_in_range(looks_of(3), 1150, 1200);
+	assert_in_range(looks_of(0.5), 650, 800);
+	assert_in_range(looks_of(0.1), 148, 220);
+	assert_in_range(looks_of(0), 148, 180); /* they do not end */
+	assert_int_equal(interpreted_gap_ns(400000000, 50000000, 0), 213333333);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_looks_go_by_cpu_time),
 		cmocka_unit_test(test_lines_of_instructions),
 		cmocka_unit_test(test_depths_of_the_stack),
 		cmocka_unit_test(test_lines_by_steps),

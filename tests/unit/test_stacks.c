@@ -113,6 +113,49 @@ static struct stacks *stacks_of(struct run *r, const struct classes *c,
 	return s;
 }
 
+static uint32_t flagged(struct made_stacks *m, uint32_t flags)
+{
+	made_check(sample_frame(&m->s, &(struct frame_row){ .id = ++m->frames, .flags = flags }));
+	return m->frames;
+}
+
+/* Some lack their beginning, some only calls between the first and the last; one lacks both. */
+static void test_stacks_that_are_not_whole_are_counted_once(void **state)
+{
+	struct classes c = classes_made();
+	struct made_stacks m;
+	struct program p;
+	struct stacks *s;
+	struct run *r;
+	uint32_t other, lost, node[3];
+	int fd;
+	char *dir = directory(&fd);
+
+	(void)state;
+	made_stacks_open(&m, fd, "a");
+	p = program_make(&m);
+	other = flagged(&m, FRAME_OTHER);
+	lost = flagged(&m, FRAME_LOST_WAY);
+	node[0] = made_stack(&m, made_stack(&m, p.main_n, other), p.f);
+	node[1] = made_stack(&m, made_stack(&m, 0, other), p.f);
+	node[2] = made_stack(&m, made_stack(&m, made_stack(&m, 0, lost), other), p.f);
+	for (int i = 0; i < 3; i++)
+		made_samples(&m, 0, "app", (struct event_item){ 7, node[i], 100 });
+	program_run(&m, &p);
+	made_stacks_close(&m);
+	r = run_of(dir);
+	s = stacks_of(r, &c, &(struct stacks_selection){ 0 });
+	assert_true(near(s->total, 18) && near(s->cut, 3));
+	assert_true(near(row_of(s, STACKS_BY_FUNCTION, "main")->total, 16));
+	assert_true(near(row_of(s, STACKS_BY_FUNCTION, "f")->self, 5));
+	assert_true(near(row_of(s, STACKS_BY_FUNCTION, "(other stacks)")->total, 3));
+	stacks_close(s);
+	run_close(r);
+	classes_free(&c);
+	close(fd);
+	directory_remove(dir);
+}
+
 static void test_self_and_total_are_what_was_put_in(void **state)
 {
 	struct classes c = classes_made();
@@ -502,6 +545,7 @@ static void test_a_sites_classes_come_first(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_stacks_that_are_not_whole_are_counted_once),
 		cmocka_unit_test(test_self_and_total_are_what_was_put_in),
 		cmocka_unit_test(test_a_selection_is_a_part),
 		cmocka_unit_test(test_what_a_stack_counts_for),

@@ -15,14 +15,13 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "base/random.h"
 #include "source/program/stacks_helper.h"
 #include "unwind/names.h"
-#include "unwind/pids.h"
 #include "unwind/profile.h"
-#include "unwind/touch.h"
+#include "unwind/symbols.h"
 
 struct scene {
 	struct stacks_page *page;
@@ -34,13 +33,14 @@ struct scene {
 	struct sample sample;
 	uint32_t frames, modules_told, nodes, cut, other;
 	uint64_t weight, weight_of_other, weight_of_innermost;
+	uint64_t weight_below; /* of those below outermost calls */
 	uint32_t *parent, *frame;
 	uint32_t flags[FRAMES_MAX + 2];
 	char called[FRAMES_MAX + 2][80]; /* "function:line" */
 };
 
 /* Nothing of it is ever freed, as in the helper: its thread goes on. */
-static struct scene *scenes[6];
+static struct scene *scenes[8];
 
 static struct scene *scene_make(void)
 {
@@ -106,6 +106,8 @@ static void note(struct scene *x, const struct event *e)
 			x->weight_of_other += e->items[i].weight;
 		else if (x->flags[x->frame[x->parent[node]]] & FRAME_OTHER)
 			x->weight_of_innermost += e->items[i].weight;
+		if (x->flags[x->frame[x->parent[node]]] & FRAME_OTHER && x->parent[x->parent[node]])
+			x->weight_below += e->items[i].weight;
 		assert_string_equal(e->name, "app");
 		assert_int_equal(e->value, 10);
 		/* to a millisecond */
@@ -181,6 +183,36 @@ static void test_functions_of_too_many_stacks_are_known(void **state)
 	assert_int_equal(x->weight_of_innermost, x->page->folded);
 	/* Nor are there frames of callers that are left out. */
 	assert_true(x->frames < (MANY - x->page->folded) / CALLERS + FUNCTIONS + CALLERS + 5);
+}
+
+/* Nor are the first calls, as those that say which pass of a compiler it was. */
+static void test_outermost_calls_of_too_many_stacks_are_known(void **state)
+{
+	enum { MANY = 60000, FUNCTIONS = 400, PASSES = 20, DEEP = 3 };
+	struct scene *x = scene_make();
+
+	(void)state;
+	for (uint32_t i = 0; i < MANY; i++) {
+		const struct sampled s = { 77, 78, SEEN_NS + 1000 + i, 10 };
+		struct stack stack = { .n = DEEP + 2, .flags = i % 100 ? 0 : FRAME_LOST_WAY };
+
+		stack.place[0] = (struct place){ MODULE_JIT, i % FUNCTIONS << 12, NULL, NULL, 0 };
+		for (uint32_t k = 1; k <= DEEP; k++)
+			stack.place[k] =
+				(struct place){ MODULE_JIT, i / k % 600 + k, NULL, NULL, 0 };
+		stack.place[DEEP + 1] =
+			(struct place){ MODULE_JIT, 5000 + i / 7 % PASSES, NULL, NULL, 0 };
+		profile_add(x->profile, &x->space, &s, &stack);
+		if (i % 20000 == 0)
+			tell_all(x);
+	}
+	tell_all(x);
+	assert_int_equal(x->page->lost, 0);
+	assert_int_equal(x->weight, MANY);
+	assert_int_equal(x->weight_of_other, 0);
+	assert_in_range(x->page->folded, MANY / 10, MANY);
+	assert_int_equal(x->weight_of_innermost, x->page->folded);
+	assert_in_range(x->weight_below, x->page->folded * 98 / 100, x->page->folded - 1);
 }
 
 static void test_what_is_told_is_told_once(void **state)
@@ -316,6 +348,68 @@ static void test_files_are_given_back_while_names_are_found(void **state)
 			(before > MODULES_RESIDENT_MAX ? before : MODULES_RESIDENT_MAX) + MORE);
 }
 
+/* The next answer, within a minute: has it a line? */
+static bool next_has_line(struct names *names)
+{
+	enum { TURNS = 6000 };
+	const struct timespec a_little = { .tv_nsec = 10 * 1000 * 1000 };
+	struct named *x = NULL;
+	bool lined;
+
+	for (int turn = 0; turn < TURNS && !x; turn++) {
+		nanosleep(&a_little, NULL);
+		x = names_take(names);
+	}
+	assert_non_null(x);
+	assert_non_null(x->level[0].function);
+	lined = x->level[0].line > 0;
+	assert_int_equal(lined, x->is_final);
+	named_free(x);
+	return lined;
+}
+
+/* A program whose debug information is beside it, compressed: it is inflated for those who wait for
+ * lines, once for each, and not kept. */
+static void test_lines_that_cost_much_are_closed_again(void **state)
+{
+	enum { MANY = 300 };
+	const int64_t century_ns = INT64_C(100) * 365 * 86400 * 1000000000;
+	/* Modules stay as long as their process does. */
+	static struct modules *m;
+	static char path[PATH_MAX];
+	char command[4 * PATH_MAX];
+	struct names *names;
+	uintptr_t base, at = (uintptr_t)take_base;
+	uint32_t i, frame = 0;
+
+	(void)state;
+	m = calloc(1, sizeof *m);
+	assert_true(m && getcwd(path, sizeof path - 16));
+	modules_init(m);
+	own_module(m, &base);
+	snprintf(path + strlen(path), 16, "/beside");
+	snprintf(
+		command, sizeof command,
+		"objcopy --only-keep-debug --compress-debug-sections %s beside.debug 2>/dev/null &&"
+		" objcopy --strip-debug --add-gnu-debuglink=beside.debug %s beside 2>/dev/null",
+		own_path, own_path);
+	if (system(command))
+		skip();
+	i = module_of(m, path);
+	names = names_make(m);
+	assert_true(i && names);
+	for (uint32_t turn = 0; turn < 3; turn++) {
+		/* Until the lines of the turn before are closed. */
+		do {
+			names_ask(names, ++frame, i, at - base + turn);
+			assert_in_range(frame, 1, MANY);
+		} while (next_has_line(names));
+		names_earn(names, century_ns);
+		assert_true(next_has_line(names));
+		assert_null(names_take(names));
+	}
+}
+
 /* The thread of names.h reads the other handle at the same time. */
 static void test_names_at_once_need_no_handle_of_another_thread(void **state)
 {
@@ -382,166 +476,16 @@ static void test_instructions_of_one_line_are_one_frame(void **state)
 			assert_true(x->parent[i] != x->parent[k] || x->frame[i] != x->frame[k]);
 }
 
-static void test_rows_of_processes_are_given_again(void **state)
-{
-	enum { MOST = 3, SAME = 1 << 14 }; /* pids SAME apart have one hash */
-	const pid_t pid[MOST] = { 7, 7 + SAME, 7 + 2 * SAME };
-	struct pids p;
-	uint32_t row[MOST];
-	bool fresh;
-
-	(void)state;
-	assert_int_equal(pids_make(&p, MOST), 0);
-	for (int i = 0; i < MOST; i++) {
-		row[i] = pids_get(&p, pid[i], &fresh);
-		assert_true(fresh);
-		assert_in_range(row[i], 1, MOST);
-	}
-	assert_int_equal(pids_get(&p, 8, &fresh), 0);
-	for (int i = 0; i < MOST; i++) {
-		assert_int_equal(pids_get(&p, pid[i], &fresh), row[i]);
-		assert_false(fresh);
-	}
-	pids_drop(&p, row[1]);
-	assert_int_equal(pids_get(&p, pid[0], &fresh), row[0]);
-	assert_int_equal(pids_get(&p, pid[2], &fresh), row[2]);
-	assert_int_equal(pids_get(&p, 8, &fresh), row[1]);
-	assert_true(fresh);
-	assert_int_equal(p.row[row[1]].pid, 8);
-	pids_free(&p);
-}
-
-struct threads_seen {
-	pid_t first;
-	int n, most;
-};
-
-static bool see_thread(void *of, pid_t tid)
-{
-	struct threads_seen *s = of;
-
-	s->first = s->n++ ? s->first : tid;
-	return s->n < s->most;
-}
-
-static void test_ended_processes_make_room(void **state)
-{
-	enum { LIVE = 100, MANY = 3 * SPACES_MAX };
-	struct spaces *s = calloc(1, sizeof *s);
-
-	(void)state;
-	assert_non_null(s);
-	for (pid_t pid = 1; pid <= LIVE; pid++)
-		spaces_exec(s, pid);
-	for (pid_t pid = LIVE + 1; pid <= MANY; pid++) {
-		spaces_exec(s, pid);
-		spaces_get(s, pid)->ended = true;
-	}
-	for (pid_t pid = 1; pid <= LIVE; pid++)
-		assert_true(spaces_get(s, pid)->known);
-	/* All live: the one that was used the longest ago. */
-	for (pid_t pid = MANY + 1; pid <= MANY + SPACES_MAX - LIVE + 1; pid++)
-		spaces_exec(s, pid);
-	for (pid_t pid = MANY + 1; pid <= MANY + SPACES_MAX - LIVE + 1; pid++)
-		assert_true(spaces_get(s, pid)->known);
-	for (pid_t pid = 2; pid <= LIVE; pid++)
-		assert_true(spaces_get(s, pid)->known);
-	assert_false(spaces_get(s, 1)->known);
-	free(s);
-}
-
-static void test_threads_are_listed_until_enough(void **state)
-{
-	struct threads_seen all = { .most = INT_MAX }, one = { .most = 1 };
-	struct root proc;
-
-	(void)state;
-	assert_int_equal(root_open(&proc, "/proc"), 0);
-	assert_true(pids_threads(&proc, getpid(), see_thread, &all));
-	assert_int_equal(all.first, getpid());
-	assert_true(all.n >= 1);
-	assert_false(pids_threads(&proc, getpid(), see_thread, &one));
-	assert_int_equal(one.n, 1);
-	root_close(&proc);
-}
-
-/* ---- pages that were given back and touched again ---- */
-
-enum { PERIOD = 127, PAGE = 4096, TOUCHES = 200 };
-
-static int by_address(const void *a, const void *b)
-{
-	const struct touch *x = a, *y = b;
-
-	return x->address < y->address ? -1 : x->address > y->address;
-}
-
-/* So many samples of a node from there on, in the order of addresses or anywhere in the range. */
-static uint32_t put_touches(struct touch *x, uint32_t n, uint64_t from, int64_t at_ns,
-			    struct random *anywhere)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		uint64_t page = anywhere ? random_u64(anywhere) % (n * PERIOD) : i * PERIOD;
-
-		x[i] = (struct touch){ .address = from + page * PAGE,
-				       .at_ns = at_ns + i,
-				       .faults = PERIOD,
-				       .pages = 1,
-				       .here = true };
-	}
-	return n;
-}
-
-static uint32_t count_reused(struct touch *x, uint32_t n, int64_t before_ns)
-{
-	uint32_t reused = 0;
-
-	qsort(x, n, sizeof *x, by_address);
-	touch_mark_reused(x, n, PAGE);
-	for (uint32_t i = 0; i < n; i++) {
-		assert_true(!x[i].reused || x[i].at_ns < before_ns);
-		reused += x[i].reused;
-	}
-	return reused;
-}
-
-static void test_pages_that_are_used_again_count_once(void **state)
-{
-	const uint64_t at = UINT64_C(0x7f0000000000), part = (uint64_t)TOUCHES * PERIOD * PAGE;
-	struct touch x[5 * TOUCHES];
-	struct random random = { 7 };
-	uint32_t n, passes;
-
-	(void)state;
-	n = put_touches(x, TOUCHES, at, 1000, NULL);
-	assert_int_equal(count_reused(x, n, 0), 0);
-	n = put_touches(x, TOUCHES, at, 1000, &random);
-	assert_in_range(count_reused(x, n, INT64_MAX), 0, TOUCHES / 20);
-	for (passes = 2; passes <= 4; passes++) {
-		/* Right before and behind it is memory that is older, and stays. */
-		n = put_touches(x, TOUCHES / 2, at - part / 2, 1000, NULL);
-		n += put_touches(&x[n], TOUCHES / 2, at + part, 1000, NULL);
-		for (uint32_t i = 0; i < passes; i++)
-			n += put_touches(&x[n], TOUCHES, at + 5 * i * PAGE, 10000 * (i + 1), NULL);
-		assert_in_range(count_reused(x, n, 10000 * passes), (passes - 1) * TOUCHES * 0.85,
-				(passes - 1) * TOUCHES);
-		for (uint32_t i = 0; i < n; i++)
-			assert_false(x[i].reused && x[i].at_ns < 10000);
-	}
-}
-
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_pages_that_are_used_again_count_once),
 	cmocka_unit_test(test_too_many_stacks_are_folded_and_counted),
 	cmocka_unit_test(test_functions_of_too_many_stacks_are_known),
+	cmocka_unit_test(test_outermost_calls_of_too_many_stacks_are_known),
 	cmocka_unit_test(test_what_is_told_is_told_once),
 	cmocka_unit_test(test_a_cut_stack_has_a_root_of_its_own),
 	cmocka_unit_test(test_names_are_made_readable),
-	cmocka_unit_test(test_rows_of_processes_are_given_again),
-	cmocka_unit_test(test_ended_processes_make_room),
-	cmocka_unit_test(test_threads_are_listed_until_enough),
 	cmocka_unit_test(test_files_are_given_back_while_names_are_found),
 	cmocka_unit_test(test_instructions_of_one_line_are_one_frame),
+	cmocka_unit_test(test_lines_that_cost_much_are_closed_again),
 	cmocka_unit_test(test_names_at_once_need_no_handle_of_another_thread),
 };
 

@@ -91,7 +91,7 @@ struct stacks {
 	double total;       /* of all that was selected */
 	double samples;     /* how many samples that is */
 	double effective;   /* as many samples of equal weight would have the same error */
-	double cut;         /* of total: stacks that do not reach their beginning */
+	double cut;         /* of total: stacks that are not whole */
 	double unoptimized; /* of total: functions compiled without optimization */
 	struct stacks_function *functions;
 	uint32_t nfunctions;

@@ -208,17 +208,34 @@ static void totals(struct stacks *s)
 	}
 }
 
-/* Of stacks that do not reach their beginning; of functions that were not optimized. */
+static uint32_t flags_at(const struct run *r, uint32_t stack)
+{
+	return r->frames[r->stacks[stack].frame].flags;
+}
+
+/* From there on calls are missing that nothing above says are missing. */
+static bool begins_partial(const struct run *r, uint32_t stack)
+{
+	const uint32_t partial = FRAME_CUT | FRAME_LOST_WAY | FRAME_OTHER;
+	uint32_t above = r->stacks[stack].parent;
+
+	if (!(flags_at(r, stack) & (above ? FRAME_OTHER : partial)))
+		return false;
+	while (above && !(flags_at(r, above) & partial))
+		above = r->stacks[above].parent;
+	return !above;
+}
+
+/* Of stacks that are not whole; of functions that were not optimized. */
 static void parts_count(struct stacks *s)
 {
 	const struct run *r = s->run;
 	const struct stacks_place *place = s->private->place;
 
 	for (uint32_t i = 1; i < r->nstacks; i++) {
-		if (r->frames[r->stacks[i].frame].flags & FRAME_UNOPTIMIZED)
+		if (flags_at(r, i) & FRAME_UNOPTIMIZED)
 			s->unoptimized += place[i].self;
-		if (!r->stacks[i].parent && r->frames[r->stacks[i].frame].flags &
-						    (FRAME_CUT | FRAME_LOST_WAY | FRAME_OTHER))
+		if (begins_partial(r, i))
 			s->cut += place[i].total;
 	}
 	s->cut += r->nstacks ? place[0].total : 0;

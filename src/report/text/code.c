@@ -193,7 +193,7 @@ static void print_notes(const struct code *code, FILE *out)
 		"share, in points.",
 		s->samples);
 	if (s->cut > 0)
-		fprintf(out, " %s of the stacks do not reach their beginning.",
+		fprintf(out, " %s of the stacks are not whole.",
 			cell_share(cell, stacks_share(s, s->cut)));
 	fputc('\n', out);
 	code_print_gaps(code, out);
