@@ -132,7 +132,7 @@ static bool collect(const struct hang *h, const struct tree *t, const struct roo
 		if (w.kind == STALL_NONE)
 			return false;
 		looked++;
-		inspection_mask_text(&h->look, w.text, sizeof w.text);
+		inspection_mask_text(h->look.secrets, w.text, sizeof w.text);
 		place(best, &shown, &w);
 	}
 	write_down(best, shown, out, size);

@@ -18,12 +18,12 @@
 
 enum { PATIENCE_S = 20, PIPE = 3 };
 
-void inspection_mask_text(const struct inspection *l, char *text, size_t size)
+void inspection_mask_text(const struct secret_list *secrets, char *text, size_t size)
 {
 	char masked[INSPECTION_TEXT];
 	struct bytes b = { .data = (uint8_t *)masked, .cap = sizeof masked, .fixed = true };
 
-	secret_text(l->secrets, &b, text);
+	secret_text(secrets, &b, text);
 	bytes_u8(&b, 0);
 	snprintf(text, size, "%s", b.failed || b.len > size ? SECRET_MASK : masked);
 }
@@ -31,7 +31,7 @@ void inspection_mask_text(const struct inspection *l, char *text, size_t size)
 void inspection_mask(const struct inspection *l, struct waits *w)
 {
 	for (uint32_t i = 0; i < w->n; i++)
-		inspection_mask_text(l, w->thread[i].object, WAIT_OBJECT);
+		inspection_mask_text(l->secrets, w->thread[i].object, WAIT_OBJECT);
 }
 
 /* Cut at the end of a line or a word, whose rest would mislead. */

@@ -39,7 +39,7 @@ typedef void inspection_look(const pid_t *pids, size_t n, const struct inspectio
 
 /* Of at most INSPECTION_TEXT bytes, without secrets; what no longer fits with them masked is masked
  * whole. */
-void inspection_mask_text(const struct inspection *l, char *text, size_t size);
+void inspection_mask_text(const struct secret_list *secrets, char *text, size_t size);
 /* What the threads wait for, likewise: a path may hold one. */
 void inspection_mask(const struct inspection *l, struct waits *w);
 /* The next text, less than `most` bytes, cut behind the last `at`; frees it. */
