@@ -234,7 +234,7 @@ static void share(struct bench_run *x)
 /* Its words, and what was chosen for its trials, without secrets. */
 static void put_command(struct bench_run *x, const char *script)
 {
-	const struct secret_list *secrets = sitesecrets_read();
+	const struct secret_list *secrets = sitesecrets_read(false);
 
 	words_join(secrets, &x->command, x->script.builtin ? x->words : x->script.argv);
 	bytes_u8(&x->command, 0);

@@ -297,6 +297,7 @@ static uint32_t row_of_others(struct book *b, const char *path, int64_t now_ns)
 static double weight_of(const struct book_row *r)
 {
 	return (double)r->value[FILE_READ_BYTES] + (double)r->value[FILE_WRITTEN_BYTES] +
+	       (double)r->value[FILE_MAPPED_BYTES] / 16 + /* some of it is used */
 	       4096.0 * (double)(r->value[FILE_OPENS] + r->value[FILE_STATS] +
 				 r->value[FILE_NOT_FOUND] + r->value[FILE_READS] +
 				 r->value[FILE_WRITES]);

@@ -33,8 +33,13 @@ const struct call calls[] = {
 	{ SYS_pwritev, CALL_WRITE_AT, 0, "pwritev" },
 	{ SYS_sendfile, CALL_COPY, 0, "sendfile64" },
 	{ SYS_copy_file_range, CALL_COPY_RANGE, 0, "copy_file_range" },
+	{ SYS_preadv2, CALL_READ_AT, 0, "preadv2" },
+	{ SYS_pwritev2, CALL_WRITE_AT, 0, "pwritev2" },
+	{ SYS_splice, CALL_COPY_RANGE, 0, "splice" },
 	{ SYS_openat, CALL_OPEN_AT, 1, "openat" },
 	{ SYS_open, CALL_OPEN, 0, "open" },
+	{ SYS_creat, CALL_OPEN, 0, "creat" },
+	{ SYS_openat2, CALL_OPEN_AT2, 0, "openat2" },
 	{ SYS_close, CALL_CLOSE, 0, "close" },
 	{ SYS_dup, CALL_DUP, 0, "dup" },
 	{ SYS_dup2, CALL_DUP, 0, "dup2" },
@@ -48,6 +53,7 @@ const struct call calls[] = {
 	{ SYS_statx, CALL_STAT_AT, 0, "statx" },
 	{ SYS_fsync, CALL_SYNC, 1, "fsync" },
 	{ SYS_fdatasync, CALL_SYNC, 0, "fdatasync" },
+	{ SYS_io_uring_setup, CALL_IO_URING, 0, "io_uring_setup" },
 };
 const uint32_t ncalls = sizeof calls / sizeof calls[0];
 #else
@@ -55,10 +61,16 @@ const struct call calls[] = { { 0, 0, 0, "" } };
 const uint32_t ncalls = 0;
 #endif
 
+/* Older kernels do not have them. */
+static bool is_new(const struct call *c)
+{
+	return c->kind == CALL_OPEN_AT2 || c->kind == CALL_IO_URING;
+}
+
 static bool complete(const struct calls_ids *ids)
 {
 	for (uint32_t i = 0; i < ncalls; i++)
-		if (!ids->exit[i] || (calls[i].timed && !ids->enter[i]))
+		if ((!ids->exit[i] && !is_new(&calls[i])) || (calls[i].timed && !ids->enter[i]))
 			return false;
 	return ncalls > 0;
 }
@@ -117,10 +129,12 @@ static bool cache_path(char *path, size_t size, bool make)
 	return true;
 }
 
-static void read_cache(struct calls_ids *ids)
+/* False: it does not tell of all of them. */
+static bool read_cache(struct calls_ids *ids)
 {
 	char path[4096], line[128];
 	FILE *in = cache_path(path, sizeof path, false) ? fopen(path, "re") : NULL;
+	uint32_t told = 0;
 
 	while (in && fgets(line, sizeof line, in)) {
 		const char *p = line;
@@ -133,10 +147,12 @@ static void read_cache(struct calls_ids *ids)
 			if (calls[i].nr == nr) {
 				ids->enter[i] = (uint32_t)enter;
 				ids->exit[i] = (uint32_t)leave;
+				told++;
 			}
 	}
 	if (in)
 		fclose(in);
+	return told == ncalls && complete(ids);
 }
 
 static void write_cache(const struct calls_ids *ids)
@@ -262,8 +278,7 @@ int calls_find(struct calls_ids *ids, struct err *e)
 	read_tracefs(ids);
 	if (complete(ids))
 		return 0;
-	read_cache(ids);
-	if (complete(ids))
+	if (read_cache(ids))
 		return 0;
 	find_out(ids);
 	if (!complete(ids))

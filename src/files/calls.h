@@ -21,8 +21,9 @@ enum calls_kind {
 	CALL_WRITE_AT,
 	CALL_COPY, /* out fd, in fd: sendfile; copy_file_range has in fd, .., out fd */
 	CALL_COPY_RANGE,
-	CALL_OPEN,    /* name */
-	CALL_OPEN_AT, /* directory's fd, name */
+	CALL_OPEN,     /* name */
+	CALL_OPEN_AT,  /* directory's fd, name */
+	CALL_OPEN_AT2, /* likewise; flags are elsewhere */
 	CALL_CLOSE,
 	CALL_DUP, /* fd; the result is another */
 	CALL_FCNTL,
@@ -30,7 +31,8 @@ enum calls_kind {
 	CALL_STAT, /* name */
 	CALL_STAT_AT,
 	CALL_STAT_FD, /* fd, memory */
-	CALL_SYNC
+	CALL_SYNC,
+	CALL_IO_URING /* what it reads and writes is in no call */
 };
 
 struct call {

@@ -125,6 +125,7 @@ static void send_lost(struct files *f)
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
 	a.value[0] = f->rings ? (int64_t)(rings_lost(f->rings) + f->tracing.unpaired) : 0;
 	a.value[1] = t.tv_sec * NS_PER_S + t.tv_nsec;
+	a.value[2] = (int64_t)f->tracing.io_urings;
 	(void)send_answer(&a, 0);
 }
 

@@ -7,6 +7,7 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/sysmacros.h>
 
 enum { AX, DX, SI, DI, SP, R10, NREGISTERS };
@@ -16,7 +17,7 @@ int records_open(struct records *r, struct err *e)
 	int bad = calls_find(&r->ids, e);
 
 	for (uint32_t i = 0; i < ncalls && !bad; i++) {
-		if (r->ids.exit[i] < RECORD_IDS)
+		if (r->ids.exit[i] && r->ids.exit[i] < RECORD_IDS)
 			r->what[r->ids.exit[i]] = (uint8_t)(i * 2 + 2);
 		if (calls[i].timed && r->ids.enter[i] < RECORD_IDS)
 			r->what[r->ids.enter[i]] = (uint8_t)(i * 2 + 1);
@@ -24,16 +25,20 @@ int records_open(struct records *r, struct err *e)
 	return bad;
 }
 
-bool call_is_named(const struct call *c)
+bool call_opens(const struct call *c)
 {
-	return c->kind == CALL_OPEN || c->kind == CALL_OPEN_AT || c->kind == CALL_STAT ||
-	       c->kind == CALL_STAT_AT || c->kind == CALL_STAT_FD;
+	return c->kind == CALL_OPEN || c->kind == CALL_OPEN_AT || c->kind == CALL_OPEN_AT2;
 }
 
-/* Is a directory its first argument? */
-static bool is_at(const struct call *c)
+bool call_is_named(const struct call *c)
 {
-	return c->kind == CALL_OPEN_AT || c->kind == CALL_STAT_AT;
+	return call_opens(c) || c->kind == CALL_STAT || c->kind == CALL_STAT_AT ||
+	       c->kind == CALL_STAT_FD;
+}
+
+bool call_is_at(const struct call *c)
+{
+	return c->kind == CALL_OPEN_AT || c->kind == CALL_OPEN_AT2 || c->kind == CALL_STAT_AT;
 }
 
 bool call_has_registers(const struct call *c)
@@ -78,7 +83,7 @@ static void look_for_name(struct traced *t, const struct name_at *at)
 		t->from_memory = !(at->address >= at->stack_at &&
 				   at->address - at->stack_at < at->stack_bytes);
 	}
-	if (t->call->kind == CALL_OPEN || t->call->kind == CALL_OPEN_AT)
+	if (call_opens(t->call))
 		look_for_link(t);
 	else
 		t->seen_ns = clock_mono_ns();
@@ -140,7 +145,7 @@ static void take_registers(struct traced *t, const uint8_t *at, size_t n)
 	take_inode(t, &name);
 	if (t->call->kind == CALL_STAT_FD)
 		return;
-	name.address = t->arg[is_at(t->call)];
+	name.address = t->arg[call_is_at(t->call)];
 	look_for_name(t, &name);
 }
 
@@ -210,21 +215,36 @@ static bool take_exec(const uint8_t *at, size_t size, struct traced *t)
 	return true;
 }
 
-/* What a program runs, and its libraries: the kernel itself names them. */
-static bool take_map(const uint8_t *at, size_t size, struct traced *t)
+/* Shared memory without a file goes by such names. */
+static bool is_memory(const char *name)
 {
-	enum { PID = 8, MAJOR = 40, INODE = 48, NAME = 72, BEHIND = 16 };
-	uint32_t device[2];
+	return !strncmp(name, "/memfd:", 7) || !strncmp(name, "/dev/zero", 9) ||
+	       !strncmp(name, "/SYSV", 5) || !strncmp(name, "/anon_hugepage", 14);
+}
 
-	if (size < NAME + BEHIND + 8 || at[NAME] != '/')
+/* What a program runs, its libraries, and files that it maps: the kernel itself names them. */
+static bool take_map(const uint8_t *at, size_t size, bool data, struct traced *t)
+{
+	enum { PID = 8, BYTES = 24, MAJOR = 40, INODE = 48, HOW = 64, NAME = 72, BEHIND = 16 };
+	uint32_t device[2], how[2]; /* how: protection, flags */
+	char *gone;
+
+	if (size < NAME + BEHIND + 8 || at[NAME] != '/' || is_memory((const char *)at + NAME))
 		return false;
 	*t = (struct traced){ .kind = TRACED_MAP };
+	if (data)
+		memcpy(&t->result, at + BYTES, sizeof t->result);
+	memcpy(how, at + HOW, sizeof how);
+	t->writable = how[0] & PROT_WRITE && how[1] & MAP_SHARED;
 	memcpy(&t->time_ns, at + size - 8, sizeof t->time_ns);
 	memcpy(&t->pid, at + PID, sizeof t->pid);
 	memcpy(device, at + MAJOR, sizeof device);
 	memcpy(&t->inode, at + INODE, sizeof t->inode);
 	t->device = makedev(device[0], device[1]);
 	t->name = strndup((const char *)at + NAME, size - NAME - BEHIND);
+	gone = t->name ? strstr(t->name, " (deleted)") : NULL;
+	if (gone && !gone[10])
+		*gone = '\0';
 	return t->name != NULL;
 }
 
@@ -249,7 +269,7 @@ bool record_take(const struct records *r, const uint8_t *at, size_t size, struct
 	case PERF_RECORD_COMM:
 		return h.misc & PERF_RECORD_MISC_COMM_EXEC && take_exec(at, size, t);
 	case PERF_RECORD_MMAP2:
-		return take_map(at, size, t);
+		return take_map(at, size, h.misc & PERF_RECORD_MISC_MMAP_DATA, t);
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
 		return take_task(at, size, t);
@@ -270,11 +290,11 @@ bool traced_link_spoiled(const struct traced *t, size_t later)
 
 bool traced_name_spoiled(const struct traced *t, size_t later)
 {
-	bool at = is_at(t->call);
+	bool at = call_is_at(t->call);
 
 	for (const struct traced *l = t + 1; t->from_memory && later; l++, later--)
 		if (l->pid == t->pid && l->kind == TRACED_EXIT && call_is_named(l->call) &&
-		    l->arg[is_at(l->call)] == t->arg[at] &&
+		    l->arg[call_is_at(l->call)] == t->arg[at] &&
 		    (!l->name || !t->name || !strcmp(l->name, t->name)))
 			return true;
 	return false;

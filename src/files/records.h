@@ -25,14 +25,15 @@ struct traced {
 	enum traced_kind kind;
 	const struct call *call;
 	pid_t pid, tid, parent; /* parent: of a fork, its process */
-	int64_t result;
-	int64_t took_ns;    /* for tracing.c; 0: not known */
-	bool has_arguments; /* else its entry has them */
+	int64_t result;         /* of a mapping: its bytes, if it is of data */
+	int64_t took_ns;        /* for tracing.c; 0: not known */
+	bool has_arguments;     /* else its entry has them */
 	uint64_t arg[4];
 	char comm[16];
 	char *name;             /* of an open or stat, as it was given; NULL: not known */
 	char *link;             /* of an open: what its descriptor leads to; NULL: not known */
 	bool from_memory;       /* the name; else it is certain */
+	bool writable;          /* a mapping: it changes the file */
 	uint64_t device, inode; /* of a stat or a mapping; inode 0: not known */
 };
 
@@ -53,6 +54,8 @@ bool record_take(const struct records *r, const uint8_t *at, size_t size, struct
 		 uint64_t *lost);
 
 bool call_is_named(const struct call *c);
+bool call_opens(const struct call *c);
+bool call_is_at(const struct call *c); /* is a directory its first argument? */
 /* Where the entry is recorded it has the arguments: registers would cost 0.3 us more. */
 bool call_has_registers(const struct call *c);
 /* What an open said can no longer be trusted: its descriptor was closed, or its name was

@@ -173,7 +173,7 @@ static struct perf_event_attr attr_of_tasks(size_t bytes)
 {
 	struct perf_event_attr a = attr_inherited(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
 
-	a.task = a.comm = a.comm_exec = a.mmap = a.mmap2 = a.sample_id_all = 1;
+	a.task = a.comm = a.comm_exec = a.mmap = a.mmap2 = a.mmap_data = a.sample_id_all = 1;
 	a.watermark = 1;
 	a.wakeup_watermark = (uint32_t)(bytes / 16);
 	return a;
@@ -247,6 +247,8 @@ static int add_on_cpu(struct rings *r, pid_t tid, uint32_t cpu)
 	for (uint32_t i = 0; i < ncalls && bad >= 0; i++) {
 		struct perf_event_attr a = attr_of(&calls[i], r->records.ids.exit[i], true);
 
+		if (!r->records.ids.exit[i])
+			continue;
 		bad = open_event(&a, tid, (int)cpu, r->ring[cpu].fd);
 		if (bad < 0 || !calls[i].timed)
 			continue;

@@ -197,7 +197,7 @@ static bool is_plain(const char *name)
 static bool path_of(struct tracing *g, struct book_process *p, const struct traced *t, size_t later,
 		    char out[NAME_MOST])
 {
-	bool at = t->call->kind == CALL_OPEN_AT || t->call->kind == CALL_STAT_AT;
+	bool at = call_is_at(t->call);
 	char path[NAME_MOST], real[PATH_MAX];
 	struct stat st;
 	const char *link = t->link && !traced_link_spoiled(t, later) ? t->link : NULL;
@@ -262,8 +262,10 @@ static void settle(struct tracing *g, struct book_process *p, const struct trace
 static void open_or_stat(struct tracing *g, struct book_process *p, const struct traced *t,
 			 size_t later)
 {
-	bool opens = t->call->kind == CALL_OPEN || t->call->kind == CALL_OPEN_AT;
-	uint64_t flags = t->arg[t->call->kind == CALL_OPEN_AT ? 2 : 1];
+	bool opens = call_opens(t->call);
+	uint64_t flags = t->call->kind == CALL_OPEN_AT2  ? 0
+			 : t->call->kind == CALL_OPEN_AT ? t->arg[2]
+							 : t->arg[1];
 	char path[NAME_MOST] = "";
 	struct stat st;
 	bool known = path_of(g, p, t, later, path);
@@ -379,6 +381,7 @@ static void take_exit(struct tracing *g, struct book_process *p, const struct tr
 		break;
 	case CALL_OPEN:
 	case CALL_OPEN_AT:
+	case CALL_OPEN_AT2:
 	case CALL_STAT:
 	case CALL_STAT_AT:
 	case CALL_STAT_FD:
@@ -398,6 +401,9 @@ static void take_exit(struct tracing *g, struct book_process *p, const struct tr
 		break;
 	case CALL_SEEK:
 		seek(p, t);
+		break;
+	case CALL_IO_URING:
+		g->io_urings += t->result >= 0;
 		break;
 	case CALL_SYNC:
 		row = name_row_of_fd(g->book, p, fd, t->time_ns);
@@ -451,6 +457,19 @@ static bool is_launcher(const struct tracing *g, pid_t pid)
 	return false;
 }
 
+static void take_map(struct tracing *g, const struct traced *t)
+{
+	struct book_process *p = t->name && t->result > 0 ? book_process(g->book, t->pid) : NULL;
+	uint32_t row;
+
+	inodes_learn(g->inodes, t->device, t->inode, t->name ? t->name : "");
+	if (!p)
+		return;
+	row = book_row_of(g->book, p, t->name, t->time_ns);
+	count(g, row, FILE_MAPPED_BYTES, t->result, t->time_ns);
+	count(g, row, FILE_MAPPED_WRITABLE_BYTES, t->writable ? t->result : 0, t->time_ns);
+}
+
 void tracing_take(void *of, struct traced *t, size_t later)
 {
 	struct tracing *g = of;
@@ -460,13 +479,11 @@ void tracing_take(void *of, struct traced *t, size_t later)
 		take_fork(g, t);
 		return;
 	}
-	if (t->kind == TRACED_MAP) {
-		inodes_learn(g->inodes, t->device, t->inode, t->name ? t->name : "");
-		return;
-	}
 	if (is_launcher(g, t->pid))
 		return;
-	if (t->kind == TRACED_EXEC) {
+	if (t->kind == TRACED_MAP) {
+		take_map(g, t);
+	} else if (t->kind == TRACED_EXEC) {
 		take_exec(g, t);
 	} else if (t->kind == TRACED_END) {
 		take_end(g, t);

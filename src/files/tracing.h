@@ -27,6 +27,7 @@ struct tracing {
 	uint32_t nlaunchers;
 	struct entered entered[ENTERED_SETS][ENTERED_WAYS]; /* by thread */
 	uint64_t unpaired;                                  /* returns whose entry was lost */
+	uint64_t io_urings;                                 /* that were set up */
 };
 
 void tracing_take(void *tracing, struct traced *t, size_t later);

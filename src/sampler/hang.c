@@ -115,7 +115,8 @@ static void write_down(const struct waiting *best, size_t n, char *out, size_t s
 /* Of the last ones that were started: what they wait for is what the others wait for. False: one of
  * them wants a core, or a thread that was looked at did: others hold the job up, it does not hang.
  */
-static bool collect(const struct tree *t, const struct root *proc, char *out, size_t size)
+static bool collect(const struct hang *h, const struct tree *t, const struct root *proc, char *out,
+		    size_t size)
 {
 	struct waiting best[PROCESSES_SHOWN + 1];
 	pid_t pid[256];
@@ -131,6 +132,7 @@ static bool collect(const struct tree *t, const struct root *proc, char *out, si
 		if (w.kind == STALL_NONE)
 			return false;
 		looked++;
+		inspection_mask_text(h->look.secrets, w.text, sizeof w.text);
 		place(best, &shown, &w);
 	}
 	write_down(best, shown, out, size);
@@ -200,7 +202,7 @@ static void look_at_last(struct hang *h, const struct tree *t, const struct root
 	}
 	if (quiet_ns < SILENT_S * NS_PER_S)
 		return;
-	if (is_due(h, quiet_ns, now_ns) && collect(t, proc, h->evidence, sizeof h->evidence))
+	if (is_due(h, quiet_ns, now_ns) && collect(h, t, proc, h->evidence, sizeof h->evidence))
 		h->seen_ns = now_ns;
 	most = may_look_at(h, now_ns);
 	if ((h->seen_ns == now_ns || h->asked_ns != h->last_one.since_ns) && h->seen_ns && most)
@@ -271,7 +273,7 @@ void hang_step(struct hang *h, const struct tree *t, const struct root *proc, st
 		h->long_one = (struct quiet){ .since_ns = now_ns, .cpu_ns = cpu_ns };
 		return;
 	}
-	if (collect(t, proc, evidence, sizeof evidence) && is_ready(h, t, now_ns))
+	if (collect(h, t, proc, evidence, sizeof evidence) && is_ready(h, t, now_ns))
 		mark(h, evidence, s);
 }
 

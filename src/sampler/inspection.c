@@ -17,17 +17,20 @@
 
 enum { PATIENCE_S = 20, PIPE = 3 };
 
-/* What no longer fits with its secrets masked is masked whole. */
+void inspection_mask_text(const struct secret_list *secrets, char *text, size_t size)
+{
+	char masked[INSPECTION_TEXT];
+	struct bytes b = { .data = (uint8_t *)masked, .cap = sizeof masked, .fixed = true };
+
+	secret_text(secrets, &b, text);
+	bytes_u8(&b, 0);
+	snprintf(text, size, "%s", b.failed || b.len > size ? SECRET_MASK : masked);
+}
+
 void inspection_mask(const struct inspection *l, struct waits *w)
 {
-	for (uint32_t i = 0; i < w->n; i++) {
-		char *object = w->thread[i].object, text[WAIT_OBJECT];
-		struct bytes b = { .data = (uint8_t *)text, .cap = sizeof text, .fixed = true };
-
-		secret_text(l->secrets, &b, object);
-		bytes_u8(&b, 0);
-		snprintf(object, WAIT_OBJECT, "%s", b.failed ? SECRET_MASK : text);
-	}
+	for (uint32_t i = 0; i < w->n; i++)
+		inspection_mask_text(l->secrets, w->thread[i].object, WAIT_OBJECT);
 }
 
 /* Cut at the end of a line or a word, whose rest would mislead. */

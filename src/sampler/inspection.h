@@ -19,7 +19,7 @@
 
 /* At most so long, of a hang: in a line, all threads, and the roll call of ranks. */
 enum { HANG_WHERE = 1000, HANG_STACKS = 6000, HANG_RANKS = 12000 };
-enum { INSPECTION_BYTES = HANG_WHERE + HANG_STACKS + HANG_RANKS };
+enum { INSPECTION_BYTES = HANG_WHERE + HANG_STACKS + HANG_RANKS, INSPECTION_TEXT = 512 };
 
 struct inspection {
 	pid_t pid; /* 0: none is under way */
@@ -37,7 +37,10 @@ struct inspection {
 /* What that process does: it sends its texts, and knows those of the last one. */
 typedef void inspection_look(const pid_t *pids, size_t n, const struct inspection *last);
 
-/* What the threads wait for, without secrets: a path may hold one. */
+/* Of at most INSPECTION_TEXT bytes, without secrets; what no longer fits with them masked is masked
+ * whole. */
+void inspection_mask_text(const struct secret_list *secrets, char *text, size_t size);
+/* What the threads wait for, likewise: a path may hold one. */
 void inspection_mask(const struct inspection *l, struct waits *w);
 /* The next text, less than `most` bytes, cut behind the last `at`; frees it. */
 void inspection_send(struct bytes *b, size_t most, char at);

@@ -2,6 +2,7 @@
 #include "sampler/pauses.h"
 
 #include "base/clock.h"
+#include "sampler/inspection.h"
 
 #include <stdio.h>
 
@@ -34,6 +35,7 @@ static void look(struct pauses *p, const struct tree *t, const struct root *proc
 		looked++;
 		if (seen->kind[w.kind])
 			continue;
+		inspection_mask_text(p->secrets, w.text, sizeof w.text);
 		seen->kind[w.kind] = true;
 		seen->of[w.kind] = w;
 	}

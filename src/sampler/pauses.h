@@ -19,6 +19,7 @@ struct pauses {
 	int64_t since_ns, looked_ns, next_ns; /* 0: none yet */
 	int64_t cpu_ns;                       /* the job's at the last look */
 	int64_t search_ns, cost_ns; /* when connections may be searched again; of a look without */
+	const struct secret_list *secrets; /* of the site and the user; NULL: none */
 	struct connections connections;
 	struct pause {
 		int64_t ns;

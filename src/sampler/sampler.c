@@ -137,7 +137,7 @@ int sampler_open(struct sampler *s, const struct sampler_options *o, struct err 
 
 	*s = (struct sampler){ .page_bytes = sysconf(_SC_PAGESIZE) };
 	s->hang.patience_ns = o->watch_hang_ns;
-	s->hang.look.secrets = s->rank_watch.look.secrets = o->tree.secrets;
+	s->hang.look.secrets = s->rank_watch.look.secrets = s->pauses.secrets = o->tree.secrets;
 	s->marks = marks_open(o->tree.secrets);
 	s->spans = span_files_open();
 	fill_env(&s->env, o);

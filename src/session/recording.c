@@ -215,7 +215,7 @@ struct recorder_options recording_recorder(const struct recording_plan *p)
 				       .reader = (enum tree_reader)o->tree,
 				       .pss = (enum pss)o->pss,
 				       .no_arguments = o->no_args,
-				       .secrets = sitesecrets_read() } },
+				       .secrets = sitesecrets_read(o->no_addresses) } },
 	};
 }
 

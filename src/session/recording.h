@@ -18,7 +18,7 @@ struct recording_options {
 	const char *perf, *events, *perf_cpu, *stacks, *waits, *memory, *annotations;
 	int64_t files;      /* enum files_by */
 	int64_t perf_scope; /* enum perf_scope */
-	bool force, quiet, json, progress, no_history, no_args, no_paths, peers;
+	bool force, quiet, json, progress, no_history, no_args, no_paths, no_addresses, peers;
 };
 
 /* Of perfmon, too. */
@@ -150,6 +150,11 @@ struct recording_options {
 		  "whether the reader, the send buffer or the network limited it. Once a second, " \
 		  "within 0.25% of a core.", \
 	  OPTION_OFFSET(struct recording_options, peers) }, \
+	{ .name = "no-addresses", .type = ARG_FLAG, \
+	  .help = "Record no IP addresses: in connections, waits, command lines and the " \
+		  "environment each goes by a name such as address-1f9c2a3b, by a key that is " \
+		  "not recorded. Host names stay.", \
+	  OPTION_OFFSET(struct recording_options, no_addresses) }, \
 	{ .name = "events", .type = ARG_TEXT, .value = "FILE", \
 	  .help = "Read more groups of perf events from FILE. They replace built-in groups of " \
 		  "the same name.", \

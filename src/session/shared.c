@@ -95,16 +95,16 @@ static bool make_key(char *key, size_t size, const struct recording_plan *p,
 		return false;
 	len = snprintf(
 		key, size,
-		"%s %s %s %s\n%s\n%s\n%lld %lld %lld %lld %lld %.6g %lld %lld %lld %lld %lld %lld %lld %d %d\n%s\n%s\n%s\n%s\n%s",
+		"%s %s %s %s\n%s\n%s\n%lld %lld %lld %lld %lld %.6g %lld %lld %lld %lld %lld %lld %lld %d %d %d\n%s\n%s\n%s\n%s\n%s",
 		text_or(batch_job_system(j), "-"), j->id, j->node,
 		j->scheduler ? "" : text_or(j->launch_id, ""), pids, p->absolute,
 		(long long)p->memory_hz, (long long)o->files, (long long)o->interval_ns,
 		(long long)o->sync_ns, (long long)o->watch_hang_ns, p->max_overhead,
 		(long long)o->pss, (long long)o->process_events, (long long)o->tree,
 		(long long)o->perf_scope, (long long)p->stacks_hz, (long long)p->stacks_after_ns,
-		(long long)p->waits_hz, o->no_paths, o->peers, text_or(o->perf, ""),
-		text_or(o->events, ""), text_or(o->perf_cpu, ""), text_or(o->openmetrics, ""),
-		text_or(getenv(SITESECRETS_VARIABLE), ""));
+		(long long)p->waits_hz, o->no_paths, o->no_addresses, o->peers,
+		text_or(o->perf, ""), text_or(o->events, ""), text_or(o->perf_cpu, ""),
+		text_or(o->openmetrics, ""), text_or(getenv(SITESECRETS_VARIABLE), ""));
 	return len > 0 && (size_t)len < size;
 }
 

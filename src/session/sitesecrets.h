@@ -11,8 +11,10 @@
 #define SITESECRETS_FILE     "/etc/sonde/secrets"
 #define SITESECRETS_VARIABLE "SONDE_SECRETS"
 
-/* NULL: there is none. What cannot be read or understood is said, and then everything is masked. */
-const struct secret_list *sitesecrets_read(void);
+/* no_addresses: those of IP are masked, too, by a key that nobody knows and that goes with the
+ * list. NULL: there is nothing of it. What cannot be read or understood is said, and then
+ * everything is masked. */
+const struct secret_list *sitesecrets_read(bool no_addresses);
 void sitesecrets_free(const struct secret_list *l);
 
 #endif

@@ -436,7 +436,7 @@ static int keep_it(struct sweeping *x, struct err *e)
 
 	if (!copy)
 		return -EBADMSG;
-	x->secrets = sitesecrets_read();
+	x->secrets = sitesecrets_read(false);
 	if (mask_all(x->secrets, &x->pool, copy))
 		return -ENOMEM;
 	jsontree_write(&j, copy);

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/text/number.h"
 #include "unwind/frame.h"
+#include "unwind/gate.h"
 #include "unwind/interpreted.h"
 #include "unwind/look.h"
 #include "unwind/names.h"
@@ -63,6 +64,7 @@ struct unwinder {
 	struct watch *watch;     /* NULL: it takes samples */
 	struct rounds *rounds;   /* NULL: not in rounds */
 	struct touched *touched; /* NULL: samples are not of page faults */
+	struct gate gate;        /* of those */
 	struct interpreted *interpreted;
 	struct stack stack;
 	uint32_t missed[STACKS_RINGS_MAX]; /* samples that were lost before the next of a ring */
@@ -198,8 +200,10 @@ static void take_command(struct unwinder *u, const struct record_view *v)
 		rounds_exec(u->rounds, v->ring);
 	else if (v->misc & PERF_RECORD_MISC_COMM_EXEC)
 		spaces_exec(&u->spaces, pid);
-	if (v->misc & PERF_RECORD_MISC_COMM_EXEC && u->touched)
+	if (v->misc & PERF_RECORD_MISC_COMM_EXEC && u->touched) {
 		touched_exec(u->touched, pid);
+		gate_started(&u->gate, pid, clock_mono_ns());
+	}
 	if (pid != tid || v->n < 8 + sizeof x->command)
 		return;
 	x = spaces_get(&u->spaces, pid);
@@ -217,6 +221,7 @@ static void take_fork(struct unwinder *u, const struct record_view *v)
 		return;
 	atomic_fetch_add(&u->page->forks, 1);
 	spaces_fork(&u->spaces, pid, parent);
+	gate_started(&u->gate, pid, clock_mono_ns());
 }
 
 /* Of page faults the next sample of the same CPU represents them, too: mostly the same code goes on
@@ -352,7 +357,10 @@ static int idle_ms(const struct unwinder *u)
 			 : u->touched ? touched_due_ns(u->touched)
 				      : INT64_MAX;
 	int64_t python_ns = interpreted_due_ns(u->interpreted);
-	int64_t left_ns = (python_ns < due_ns ? python_ns : due_ns) - clock_mono_ns();
+	int64_t gate_ns = gate_due_ns(&u->gate), left_ns;
+
+	due_ns = gate_ns < due_ns ? gate_ns : due_ns;
+	left_ns = (python_ns < due_ns ? python_ns : due_ns) - clock_mono_ns();
 
 	if (u->touched && touched_is_urgent(u->touched) && has_more(u))
 		return 1;
@@ -427,6 +435,7 @@ static void look_if_due(struct unwinder *u)
 		watch_look(u->watch);
 	if (u->rounds && clock_mono_ns() >= rounds_due_ns(u->rounds))
 		rounds_look(u->rounds);
+	gate_step(&u->gate, clock_mono_ns());
 	if (u->touched && clock_mono_ns() >= touched_due_ns(u->touched))
 		touched_look(u->touched);
 	if (clock_mono_ns() >= interpreted_due_ns(u->interpreted))
@@ -490,8 +499,10 @@ static bool begin(struct unwinder *u)
 	u->interpreted = u->profile ? interpreted_make(&u->spaces, u->profile) : NULL;
 	if (u->page->rounds.threads && u->rows && u->profile)
 		u->rounds = rounds_make(u->page, &u->spaces, u->profile);
+	if (u->page->touches.hz)
+		gate_init(&u->gate, u->page);
 	if (u->page->touches.hz && u->rows && u->profile)
-		u->touched = touched_make(u->page, &u->spaces, u->profile);
+		u->touched = touched_make(u->page, &u->spaces, u->profile, &u->gate);
 	if (u->rows && u->interpreted && !u->touched == !u->page->touches.hz &&
 	    !u->watch == !u->page->watch.hz && !u->rounds == !u->page->rounds.threads &&
 	    map_rings(u))

@@ -19,6 +19,7 @@ enum {
 	SEEN_MAX = 64,       /* looks after which a page that is still there has stayed */
 	SHARE = 3000,        /* of a core, in millionths, for looks */
 	LOOK_MS = 20,        /* while there are pages that were not seen so often, */
+	CHURN_MS = 40,       /* while they are samples of windows, */
 	IDLE_MS = 250,       /* and else */
 	ALL_MS = 1000,       /* between looks at those that were */
 	TOLD_LEAST_MS = 1000,
@@ -46,6 +47,7 @@ struct touched {
 	struct stacks_page *page;
 	struct spaces *spaces;
 	struct profile *profile;
+	struct gate *gate;
 	struct python_merge python;
 	bool has_python; /* there is a process of it */
 	struct pids pids;
@@ -60,7 +62,7 @@ struct touched {
 };
 
 struct touched *touched_make(struct stacks_page *page, struct spaces *spaces,
-			     struct profile *profile)
+			     struct profile *profile, struct gate *gate)
 {
 	struct touched *t = calloc(1, sizeof *t);
 
@@ -72,6 +74,7 @@ struct touched *touched_make(struct stacks_page *page, struct spaces *spaces,
 	t->page = page;
 	t->spaces = spaces;
 	t->profile = profile;
+	t->gate = gate;
 	t->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
 	t->began_ns = clock_mono_ns();
 	t->random.state = (uint64_t)t->began_ns;
@@ -194,6 +197,8 @@ void touched_sample(struct touched *t, const struct record_sample *s, uint32_t m
 
 	if (!row || !node)
 		return;
+	x.lost += faults_of(
+		(int64_t)gate_sample(t->gate, (pid_t)s->pid, x.faults, fresh, s->time_ns));
 	if (fresh) {
 		*p = (struct toucher){ .pid = (pid_t)s->pid };
 		t->nprocesses++;
@@ -451,8 +456,8 @@ static double pages_of(const struct toucher *p, const struct touch *x, const str
 								: parts->young);
 }
 
-/* For those who choose how often there are samples. */
-static void weigh(struct touched *t)
+/* For those who choose how often there are samples: pages without any. */
+static uint64_t weigh(struct touched *t)
 {
 	uint64_t all = 0, unseen = 0;
 
@@ -468,6 +473,7 @@ static void weigh(struct touched *t)
 	}
 	atomic_store(&t->page->touches.resident_bytes, (int64_t)(all * t->page_bytes));
 	atomic_store(&t->page->touches.unseen_bytes, (int64_t)(unseen * t->page_bytes));
+	return unseen;
 }
 
 static void put_resident(struct touched *t, struct toucher *p, int64_t now_ns)
@@ -544,7 +550,7 @@ static void tell(struct touched *t)
 	look_at_all(t, true);
 	now_ns = clock_mono_ns();
 	has = resident(t);
-	weigh(t);
+	(void)weigh(t);
 	for (uint32_t i = 1; i <= PROCESSES_MAX; i++)
 		if (t->process[i].pid)
 			put_resident(t, &t->process[i], now_ns);
@@ -561,7 +567,11 @@ void touched_look(struct touched *t)
 
 	if (is_worth_it(t, now_ns))
 		tell(t);
-	least_ns = (young ? LOOK_MS : IDLE_MS) * NS_PER_MS;
+	gate_look(t->gate, resident(t), t->gate->state == GATE_WINDOWS ? weigh(t) : 0, now_ns);
+	least_ns = (t->gate->state == GATE_WINDOWS ? CHURN_MS
+		    : young                        ? LOOK_MS
+						   : IDLE_MS) *
+		   NS_PER_MS;
 	rest_ns = (clock_cpu_ns() - began_ns) * 1000 / SHARE * 1000;
 	t->due_ns = t->nprocesses ? clock_mono_ns() + (rest_ns > least_ns ? rest_ns : least_ns)
 				  : INT64_MAX;

@@ -11,6 +11,7 @@
 #ifndef SONDE_UNWIND_TOUCHED_H
 #define SONDE_UNWIND_TOUCHED_H
 
+#include "unwind/gate.h"
 #include "unwind/profile.h"
 #include "unwind/records.h"
 
@@ -18,7 +19,7 @@ struct touched;
 
 /* NULL: no memory. It goes with the process. */
 struct touched *touched_make(struct stacks_page *page, struct spaces *spaces,
-			     struct profile *profile);
+			     struct profile *profile, struct gate *gate);
 /* A page fault, before which so many samples were lost. */
 void touched_sample(struct touched *t, const struct record_sample *sample, uint32_t missed,
 		    const struct stack *stack);

@@ -61,6 +61,12 @@ contains trace.json "wait.py --rate 3"
 iconv -f utf-8 -t utf-8 hostile_page/*.html >/dev/null || fail "the page is no UTF-8"
 [ "$(stat -c %s hostile/*.sonde | sort -n | tail -1)" -lt 300000 ] || fail "it was kept whole"
 
+# Without addresses, with those of the machine itself.
+"$SONDE" run -q -i 100ms --no-addresses -o nowhere -- sh -c ': to 10.11.12.13, [2001:db8::5]:80 and 127.0.0.1:22; sleep 0.3' || fail "run --no-addresses"
+"$SONDE" show --json --all nowhere >nowhere.json
+grep -q '10\.11\.12\|2001:db8' nowhere.json && fail "--no-addresses records addresses"
+grep -q 'to address-[0-9a-f]*, \[address-[0-9a-f]*\]:80 and 127.0.0.1:22' nowhere.json || fail "--no-addresses: $(grep command nowhere.json)"
+
 # Once for each program that a process is: what it was forked as, if it is seen so early, and what it executes.
 command -v strace >/dev/null || exit 0
 strace -f -qq -e trace=openat,execve -o calls "$SONDE" run -q -i 100ms -o counted -- sh -c 'sleep 0.5; exec sleep 0.5' || fail "strace"

@@ -66,6 +66,12 @@ assert rows["churn"]["touched_bytes"] > 150 * MB > rows["churn"]["peak_bytes"], 
 assert c["touched_bytes"] > 1100 * MB and c["grows"] is None, c
 # All within a quarter of a second: no sample may wait until its ring is full.
 check("burst", [PROGRAMS + "/memory_parts"], {"load_index": 300, "load_table": 150, "write_log": 50}, "memory_parts.c")
+# While it touches the same again and again events are there for a part of the time; what grows then is seen whole.
+late = record("late", PROGRAMS + "/memory_parts", "late", "500", "6")
+rows = {name: row for name, row in owners(late).items() if name in ("churn", "load_index")}
+share = rows["load_index"]["peak_bytes"] / late["peak_bytes"]
+assert abs(share - 500 * MB / late["peak_bytes"]) <= POINTS, (rows, late["peak_bytes"], late["missing"])
+rows = owners(c)
 source = TOP + "/tests/programs/memory_parts"
 if shutil.which("g++"):
     shutil.copy(source + ".c", "parts.cc")

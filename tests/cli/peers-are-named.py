@@ -164,6 +164,15 @@ for limit, delay, loss, rate in (("buffer", 0.005, 0, 0), ("network", 0.005, 0, 
         print(f"{limit}, {delay} s, loss {loss}, rate {rate}: named {named}", sender)
     assert sender["sent_bytes"] == json.loads(said)["sent"], (sender, said)
     assert sender["retransmits"] > 0 or not loss, sender
+if tried == 5:
+    # No address is in the recording, nor on a command line; the same one has the same name.
+    far = (sys.executable, TOP + "/tests/far_end.py", "0.002", "0", "0")
+    document, said = record("hidden", sys.executable, MIX, "program", "1", "10.9.0.2", before=far, options=("--peers", "--waits", "--no-addresses"))
+    told = sonde("show", "--peers", "--json", "hidden") + sonde("show", "--json", "--all", "hidden") + sonde("show", "--waits", "--json", "hidden")
+    assert "10.9.0." not in told, told[max(told.index("10.9.0.") - 100, 0):][:200]
+    sender = max(document["peers"], key=lambda row: row["sent_bytes"])
+    assert sender["sent_bytes"] == json.loads(said)["sent"] and sender["remote_address"].startswith("address-"), sender
+    assert sender["name"] == f"{sender['remote_address']}:{sender['port']:.0f}" and sender["remote_address"] in told.split('"command_line"', 1)[1], sender
 # On a machine that is too crowded to move packets in time one may be told otherwise.
 assert right >= tried - 1, (right, tried)
 

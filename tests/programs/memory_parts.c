@@ -3,7 +3,9 @@
  * touches: memory_parts INDEX TABLE LOG TIMES_100. Is silent, and holds all of it for two seconds.
  * Or memory_parts leak SECONDS: keeps 1 MB of the 33 that it touches, again and again; drip: 1 MB a
  * second of a GB; steady: nothing of a GB; plateau: 60 MB in the first half. Or memory_parts turns
- * TIMES COMPUTE: touches 64 MB and computes, so often, and does nothing else. Also compiled as C++.
+ * TIMES COMPUTE: touches 64 MB and computes, so often, and does nothing else. Or memory_parts late
+ * INDEX SECONDS: touches and gives back for so long before it loads its index. Also compiled as
+ * C++.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -102,10 +104,25 @@ static int turns(size_t n, size_t compute)
 	return 0;
 }
 
+static int late(size_t index, double seconds)
+{
+	double began = now();
+	size_t times = 0;
+
+	for (; now() < began + seconds; times++)
+		churn(64);
+	load_index(index);
+	printf("%zu\n", 64 * times);
+	sleep(2);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 3)
 		return go_on(argv[1], (double)number(argv[2]));
+	if (argc == 4 && !strcmp(argv[1], "late"))
+		return late(number(argv[2]), (double)number(argv[3]));
 	if (argc == 4)
 		return turns(number(argv[2]), number(argv[3]));
 	if (argc < 5)

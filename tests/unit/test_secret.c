@@ -236,6 +236,46 @@ static void a_list_adds_to_what_is_masked(void **state)
 	assert_true(secret_variable(&l, "PATH", 4, "/bin"));
 }
 
+/* Addresses by names, the same for the same one; what identifies nobody stays. */
+static void addresses_go_by_names(void **state)
+{
+	static struct secret_list l, other;
+	static const char *const hidden[] = { "10.0.0.7", "2001:db8::7", "fe80::1",
+					      "::ffff:10.0.0.7", "2001:DB8:0:0:0:0:0:9" };
+	static const char *const stay[] = { "127.0.0.1:80", "::1",         "0.0.0.0:22",
+					    "12:30:45",     "std::string", "1.2.3",
+					    "300.1.1.1",    "a:b",         "file.c:12:3 x.y",
+					    "x10.0.0.7",    "::" };
+	char name[SECRET_ADDRESS], again[SECRET_ADDRESS];
+
+	(void)state;
+	l.addresses = other.addresses = true;
+	other.key[3] = 1;
+	for (size_t i = 0; i < sizeof hidden / sizeof hidden[0]; i++) {
+		char text[128], want[128];
+
+		assert_int_equal(secret_address(&l, hidden[i], name), strlen(hidden[i]));
+		snprintf(text, sizeof text, "ssh me@%s: [%s]:80 (%s). %s\n", hidden[i], hidden[i],
+			 hidden[i], hidden[i]);
+		snprintf(want, sizeof want, "ssh me@%s: [%s]:80 (%s). %s\n", name, name, name,
+			 name);
+		list_masks_to(&l, text, want);
+	}
+	for (size_t i = 0; i < sizeof stay / sizeof stay[0]; i++)
+		list_masks_to(&l, stay[i], stay[i]);
+	assert_int_equal(secret_address(&l, "10.0.0.7:80", name), 8);
+	assert_int_equal(secret_address(&l, "10.0.0.7.80", again), 8);
+	assert_string_equal(name, again);
+	assert_int_equal(secret_address(&l, "::ffff:10.0.0.7", again), 15);
+	assert_string_equal(name, again);
+	assert_int_equal(secret_address(&l, "10.0.0.8", again), 8);
+	assert_string_not_equal(name, again);
+	assert_int_equal(secret_address(&other, "10.0.0.7", again), 8);
+	assert_string_not_equal(name, again);
+	l.addresses = false;
+	list_masks_to(&l, "10.0.0.7", "10.0.0.7");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -247,6 +287,7 @@ int main(void)
 		cmocka_unit_test(environment_is_bounded),
 		cmocka_unit_test(lists_that_are_none_are_refused),
 		cmocka_unit_test(a_list_adds_to_what_is_masked),
+		cmocka_unit_test(addresses_go_by_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

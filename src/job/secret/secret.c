@@ -529,6 +529,14 @@ static size_t secret_at(const struct secret_list *l, const char *text, struct pl
 	return 0;
 }
 
+/* Is it an address that is not to be known? */
+static size_t address_at(const struct secret_list *l, const char *text, const struct place *here,
+			 char name[SECRET_ADDRESS])
+{
+	return l && l->addresses && (here->begins || here->inner) ? secret_address(l, text, name)
+								  : 0;
+}
+
 /* A word of a shell's command begins here. True: it is masked behind *keep bytes, in all n. */
 static bool command_word(struct secret_command *c, const char *text, size_t *keep, size_t *n)
 {
@@ -547,9 +555,13 @@ void secret_text(const struct secret_list *l, struct bytes *out, const char *tex
 		return;
 	}
 	while (*text) {
-		size_t keep = 0, n = 0, word;
+		size_t keep = 0, n, word;
+		char name[SECRET_ADDRESS] = SECRET_MASK;
 
-		if (here.blank && command_word(&command, text, &keep, &word))
+		n = address_at(l, text, &here, name);
+		if (n)
+			keep = 0;
+		else if (here.blank && command_word(&command, text, &keep, &word))
 			n = word - keep;
 		else
 			n = secret_at(l, text, &here, &keep);
@@ -557,7 +569,7 @@ void secret_text(const struct secret_list *l, struct bytes *out, const char *tex
 			keep = 1;
 		bytes_put(out, text, keep);
 		if (n)
-			bytes_puts(out, SECRET_MASK);
+			bytes_puts(out, name);
 		text += keep + n;
 		here.before += keep + n;
 		here.begins = !isalnum((unsigned char)text[-1]) && text[-1] != '_';

@@ -34,6 +34,10 @@ struct secret_command {
 /* True: what stands behind the first *keep of the n bytes of the word is a secret, since this
  * program takes it there: curl -u me:hush, mysql -phush. */
 bool secret_word(struct secret_command *c, const char *word, size_t n, size_t *keep);
+/* Bytes of the address of IP that begins here, and its name: address-1f9c2a3b; 0: none, or one of
+ * this machine alone (127.0.0.1). */
+enum { SECRET_ADDRESS = 20 };
+size_t secret_address(const struct secret_list *l, const char *text, char name[SECRET_ADDRESS]);
 /* The text with what looks like a secret masked: user and password before a host in a URL, query
  * parameters, assignments, flags and headers named like secrets, tokens of well-known forms, and
  * what looks drawn by lot. */

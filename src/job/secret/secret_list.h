@@ -32,7 +32,9 @@ enum secret_kind {
 enum { SECRET_LIST_ROWS = 256, SECRET_LIST_BYTES = 64 << 10, SECRET_LIST_TEXT = 64 };
 
 struct secret_list {
-	bool all; /* everything is one */
+	bool all;       /* everything is one */
+	bool addresses; /* those of IP, too: each goes by a name that `key` makes of it */
+	uint8_t key[16];
 	uint32_t n;
 	struct secret_row {
 		enum secret_kind kind;

@@ -21,6 +21,7 @@ static void file_row(struct bytes *b, const struct files_used *u, const struct u
 	html_name_cell(b, s->name, NAN);
 	cell(b, u, USED_READ, UNIT_BYTES, v[USED_READ]);
 	cell(b, u, USED_WRITTEN, UNIT_BYTES, v[USED_WRITTEN]);
+	cell(b, u, USED_MAPPED, UNIT_BYTES, v[USED_MAPPED]);
 	cell(b, u, USED_READS, UNIT_COUNT, v[USED_READS]);
 	cell(b, u, USED_WRITES, UNIT_COUNT, v[USED_WRITES]);
 	cell(b, u, USED_OPENS, UNIT_COUNT, v[USED_OPENS]);
@@ -33,9 +34,9 @@ static void file_row(struct bytes *b, const struct files_used *u, const struct u
 static void table(struct bytes *b, const struct files_used *u, const struct used_sum *s, size_t n)
 {
 	static const struct html_heading h[] = {
-		{ "File", true, false },   { "Read", false, false },   { "Written", false, false },
-		{ "Reads", false, false }, { "Writes", false, false }, { "Opens", false, false },
-		{ "Stats", false, false }, { "Time", false, false },
+		{ "File", true, false },    { "Read", false, false },  { "Written", false, false },
+		{ "Mapped", false, false }, { "Reads", false, false }, { "Writes", false, false },
+		{ "Opens", false, false },  { "Stats", false, false }, { "Time", false, false },
 	};
 
 	html_table(b, "Files that the job used most", h, sizeof h / sizeof h[0]);

@@ -24,6 +24,8 @@ const char *const used_counter_names[USED_COUNTERS] = {
 	"stats",
 	"not_found",
 	"syncs",
+	"mapped_bytes",
+	"mapped_writable_bytes",
 	"calls_below_4k",
 	"calls_below_64k",
 	"calls_below_1m",
@@ -119,7 +121,7 @@ static char *key_of(const struct run *r, const struct used_row *row, enum used_b
 
 static double weight_of(const double *v)
 {
-	return v[USED_READ] + v[USED_WRITTEN] +
+	return v[USED_READ] + v[USED_WRITTEN] + v[USED_MAPPED] / 16 +
 	       4096 * (v[USED_OPENS] + v[USED_STATS] + v[USED_NOT_FOUND] + v[USED_READS] +
 		       v[USED_WRITES]);
 }
@@ -243,13 +245,12 @@ void used_sums_free(struct used_sum *s, size_t n)
 enum used_kind used_kind(const struct used_sum *s)
 {
 	const double *v = s->value;
+	bool read = v[USED_READ] > 0 || v[USED_MAPPED] > 0;
+	bool written = v[USED_WRITTEN] > 0 || v[USED_MAPPED_WRITABLE] > 0;
 
-	if (!(v[USED_READ] > 0 || v[USED_WRITTEN] > 0) || v[USED_FOLDED] > 0 ||
-	    !(v[USED_MODIFIED] > 0))
+	if (!(read || written) || v[USED_FOLDED] > 0 || !(v[USED_MODIFIED] > 0))
 		return USED_UNLISTED;
-	if (!(v[USED_WRITTEN] > 0))
-		return USED_INPUT;
-	return v[USED_READ] > 0 ? USED_BOTH : USED_OUTPUT;
+	return !written ? USED_INPUT : read ? USED_BOTH : USED_OUTPUT;
 }
 
 /* ---- what rules ask for ---- */

@@ -30,6 +30,7 @@ static void print_row(FILE *out, const struct files_used *u, const struct used_s
 					s->value[USED_OTHER_SECONDS];
 	print_counter(out, u, s, USED_READ, UNIT_BYTES);
 	print_counter(out, u, s, USED_WRITTEN, UNIT_BYTES);
+	print_counter(out, u, s, USED_MAPPED, UNIT_BYTES);
 	print_counter(out, u, s, USED_READS, UNIT_COUNT);
 	print_counter(out, u, s, USED_WRITES, UNIT_COUNT);
 	print_counter(out, u, &time, USED_READ_SECONDS, UNIT_SECONDS);
@@ -69,8 +70,8 @@ int files_used_print(const struct files_used *u, struct run *r, enum used_by by,
 	if (rc)
 		return rc;
 	fprintf(out, "Files that the job used, by %s\n", used_by_names[by]);
-	fprintf(out, " %10s %10s %10s %10s %10s %10s %10s %10s %10s  %s\n", "read", "written",
-		"reads", "writes", "time", "sequential", "opens", "stats", "not found",
+	fprintf(out, " %10s %10s %10s %10s %10s %10s %10s %10s %10s %10s  %s\n", "read", "written",
+		"mapped", "reads", "writes", "time", "sequential", "opens", "stats", "not found",
 		used_by_names[by]);
 	for (size_t i = 0; i < n && i < most; i++)
 		print_row(out, u, &s[i]);

@@ -69,6 +69,13 @@ static const struct metric metrics[] = {
 	[FILE_NOT_FOUND] = ROW("not_found", COUNT, "Not found",
 			       "Opens and stats of names in this directory that do not exist."),
 	[FILE_SYNCS] = ROW("syncs", COUNT, "Syncs", "Calls of fsync and fdatasync."),
+	[FILE_MAPPED_BYTES] =
+		ROW("mapped_bytes", BYTES, "Mapped",
+		    "Bytes of the file that the process mapped into its memory (mmap), each time; "
+		    "how much of it was read or written there is not known."),
+	[FILE_MAPPED_WRITABLE_BYTES] =
+		ROW("mapped_writable_bytes", BYTES, "Mapped to be changed",
+		    "Of the bytes mapped, those that the process could change in the file."),
 	[FILE_CALLS_4K] = ROW("calls_below_4k", COUNT, "Calls below 4 KiB",
 			      "Reads and writes that moved less than 4 KiB."),
 	[FILE_CALLS_64K] = ROW("calls_below_64k", COUNT, "Calls of 4 to 64 KiB",
@@ -96,13 +103,15 @@ struct files {
 	bool over, done, ready; /* ready: it has answered the last order */
 	int64_t lost, cpu_ns, dropped;
 	int64_t lost_before, cpu_before_ns; /* of the helpers that ended too early */
+	bool uses_io_uring;
 	uint32_t restarts;
 	pid_t launcher[LAUNCHERS_MOST]; /* a helper that is started anew knows them, too */
 	uint32_t nlaunchers;
 	pid_t pids[PIDS_MOST];
 	uint32_t instance[FILES_ROWS]; /* of each row of the helper */
 	struct files_answer answer;
-	char why[256]; /* positions alone: the reason */
+	char why[256];  /* positions alone: the reason */
+	char note[800]; /* what is missing; "": nothing */
 	char masked[FILES_TEXT];
 };
 
@@ -235,6 +244,7 @@ static void take_answer(struct files *k, struct sample *s)
 		return;
 	k->lost = k->answer.value[0] > 0 ? k->answer.value[0] : 0;
 	k->cpu_ns = k->answer.value[1] > 0 ? k->answer.value[1] : 0;
+	k->uses_io_uring |= k->answer.value[2] > 0;
 }
 
 /* That a task is traced from now on. */
@@ -251,7 +261,16 @@ static int order(struct files *k, enum files_order_kind kind, pid_t pid, int pat
 	return k->ready ? 0 : -ETIMEDOUT;
 }
 
-static void say_note(struct files *k, struct sample *s)
+/* One more sentence. */
+static void note(struct files *k, struct sample *s, const char *text)
+{
+	size_t n = strlen(k->note);
+
+	snprintf(k->note + n, sizeof k->note - n, "%s%s", n ? "; " : "", text);
+	sample_meta_text(s, "files.note", k->note);
+}
+
+static void say_figures(struct files *k, struct sample *s)
 {
 	number_add(&k->lost, k->lost_before);
 	number_add(&k->cpu_ns, k->cpu_before_ns);
@@ -272,10 +291,11 @@ static void finish(struct files *k, struct sample *s)
 	       receive(k, (int)(left_ns / NS_PER_MS) + 1))
 		take_answer(k, s);
 	if (!k->done)
-		sample_meta_text(
-			s, "files.note",
-			"the last files are missing: the helper sonde-files did not answer");
-	say_note(k, s);
+		note(k, s, "the last files are missing: the helper sonde-files did not answer");
+	if (k->uses_io_uring)
+		note(k, s,
+		     "the job used io_uring: what it reads and writes by that is not counted");
+	say_figures(k, s);
 	k->over = true;
 }
 
@@ -322,13 +342,14 @@ static void replace(struct files *k, struct sample *s)
 			 "the helper sonde-files ended too early and was started again (%u): calls "
 			 "in between, and those not yet stored, are missing",
 			 k->restarts);
+		k->note[0] = '\0'; /* of the restarts before */
 	} else {
 		stop(k);
 		k->over = true;
 		snprintf(text, sizeof text,
 			 "recorded until the helper sonde-files ended too early: %.300s", e.text);
 	}
-	sample_meta_text(s, "files.note", text);
+	note(k, s, text);
 }
 
 static int files_read(void *state, struct sample *s)
@@ -430,7 +451,7 @@ static int files_open(void *state, const struct source_env *env, struct sample *
 		char text[400];
 
 		snprintf(text, sizeof text, "by positions of descriptors alone: %s", k->why);
-		sample_meta_text(s, "files.note", text);
+		note(k, s, text);
 	}
 	sample_meta_text(s, "files.by", *k->why ? "positions" : "calls");
 	if (!env->nroots && !env->followed) {

@@ -30,6 +30,8 @@ enum files_counter {
 	FILE_STATS,
 	FILE_NOT_FOUND,
 	FILE_SYNCS,
+	FILE_MAPPED_BYTES,
+	FILE_MAPPED_WRITABLE_BYTES,
 	FILE_CALLS_4K, /* of reads and writes: below 4 KiB, 64 KiB, 1 MiB, and above */
 	FILE_CALLS_64K,
 	FILE_CALLS_1M,
@@ -50,7 +52,8 @@ struct files_order {
 enum files_answer_kind {
 	FILES_READY = 1, /* text: why there are positions alone, or "" */
 	FILES_ROW,       /* text: path, 0, mount, 0 */
-	FILES_LOST,      /* value[0]: records that were lost so far; value[1]: CPU time, ns */
+	FILES_LOST, /* value[0]: records that were lost so far; [1]: CPU time, ns; [2]: io_urings
+		       that were set up */
 	FILES_DONE
 };
 

@@ -355,7 +355,7 @@ static int listen_for_ends(void)
 /* By which other nodes know this one. */
 static void say_addresses(const struct peers *k, struct sample *s)
 {
-	char text[1024] = "", one[INET6_ADDRSTRLEN], masked[1024];
+	char text[1024] = "", one[INET6_ADDRSTRLEN], masked[2304]; /* names are longer */
 	struct bytes room = { .data = (uint8_t *)masked, .cap = sizeof masked, .fixed = true };
 	struct ifaddrs *all, *i;
 	size_t len = 0;

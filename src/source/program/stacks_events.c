@@ -75,8 +75,10 @@ static void attr_of(struct perf_event_attr *a, const struct stacks_rings *r, boo
 	a->sample_stack_user = faults_stack_bytes(r->stack_bytes, r->step);
 	if (!samples)
 		return;
-	a->config = PERF_COUNT_SW_PAGE_FAULTS;
-	a->sample_period = faults_periods[r->step];
+	if (r->what == RINGS_SAMPLES)
+		a->mmap = a->mmap2 = a->comm = a->comm_exec = a->task = 0;
+	a->config = r->what == RINGS_TASKS ? PERF_COUNT_SW_DUMMY : PERF_COUNT_SW_PAGE_FAULTS;
+	a->sample_period = r->what == RINGS_TASKS ? 0 : faults_periods[r->step];
 }
 
 static int event_open(const struct perf_event_attr *a, pid_t tid, int cpu)

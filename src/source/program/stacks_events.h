@@ -24,6 +24,8 @@ enum {
 	FAULTS_HZ = 200,         /* likewise, of page faults */
 };
 
+enum rings_what { RINGS_BOTH, RINGS_SAMPLES, RINGS_TASKS };
+
 struct stacks_rings {
 	int fd[STACKS_RINGS_MAX]; /* what holds each ring; it samples nothing */
 	int cpu[STACKS_RINGS_MAX];
@@ -34,6 +36,8 @@ struct stacks_rings {
 	uint32_t faults_hz;          /* samples a second, at most */
 	uint32_t step;               /* of faults_periods */
 	bool in_kernel;              /* those of system calls, too */
+	enum rings_what what;        /* of page faults: without what is told of tasks, or only that
+				      */
 	int *event;                  /* of tasks */
 	size_t nevents, events_cap;
 	int64_t lost; /* records of events that are closed */

@@ -56,6 +56,11 @@ static int make_page(struct stacks_helper *h)
 	h->page->ring_bytes = r->bytes;
 	h->page->stack_bytes = r->stack_bytes;
 	h->page->touches.hz = r->faults_hz;
+	h->page->touches.in_kernel = r->in_kernel;
+	h->page->touches.step = r->step;
+	h->page->touches.handed = r->what == RINGS_TASKS;
+	for (size_t i = 0; i < r->n; i++)
+		h->page->touches.cpu[i] = r->cpu[i];
 	h->page->module = h->taken.next.module;
 	h->page->frame = h->taken.next.frame;
 	h->page->node = h->taken.next.node;

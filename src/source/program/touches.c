@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 enum {
 	CRASHES_MAX = 4,
@@ -181,6 +182,8 @@ static uint32_t step_for(const struct touches *k, double hz, int64_t unseen, int
 	uint32_t step = k->rings.step;
 	double most = k->rings.faults_hz;
 
+	if (k->rings.what == RINGS_TASKS) /* in windows many come at once */
+		most /= 2;
 	for (; hz > most && step + 1 < FAULTS_STEPS; hz /= 2)
 		step++;
 	if (step > k->rings.step)
@@ -207,8 +210,27 @@ static void tune(struct touches *k, int64_t now_ns)
 	k->samples = samples;
 	if (step != k->rings.step || unseen < k->unseen)
 		k->unseen = unseen;
-	if (step != k->rings.step && k->rings.nevents <= EVENTS_MOST)
+	if (step == k->rings.step || k->rings.nevents > EVENTS_MOST)
+		return;
+	if (k->rings.what == RINGS_TASKS)
+		k->rings.step = step;
+	else
 		stacks_rings_again(&k->rings, step, add_again, k);
+	atomic_store(&k->helper.page->touches.step, step);
+}
+
+/* While memory does not grow the helper opens events in windows. */
+static void hand_over(struct touches *k)
+{
+	struct stacks_page *p = k->helper.page;
+	bool windows = p && atomic_load(&p->touches.windows);
+
+	if (!p || windows == (k->rings.what == RINGS_TASKS) || k->rings.nevents > EVENTS_MOST)
+		return;
+	k->rings.what = windows ? RINGS_TASKS : RINGS_BOTH;
+	stacks_rings_again(&k->rings, k->rings.step, add_again, k);
+	atomic_store(&p->touches.handed, windows);
+	(void)send(k->helper.socket, "!", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 static int touches_read(void *state, struct sample *s)
@@ -222,6 +244,7 @@ static int touches_read(void *state, struct sample *s)
 	if (k->over || s->last)
 		return 0;
 	tune(k, s->mono_ns);
+	hand_over(k);
 	if (job->switches_often && job->switches_often(job->tree)) {
 		give_up(k, s, "the job switched tasks too often for it");
 	} else if (s->mono_ns - k->asked_ns >= ASK_MS * NS_PER_MS * 19 / 20) {
