@@ -43,6 +43,11 @@ int fstat(int fd, struct stat *out)
 	return (int)syscall(SYS_newfstatat, fd, "", out, AT_EMPTY_PATH);
 }
 
+int fstatat(int dir, const char *path, struct stat *out, int flags)
+{
+	return (int)syscall(SYS_newfstatat, dir, path, out, flags);
+}
+
 int memfd_create(const char *name, unsigned flags)
 {
 	return (int)syscall(SYS_memfd_create, name, flags);

@@ -254,51 +254,55 @@ static enum call suppose(const struct blocked *b, const struct place *place, str
 	return call_for(b, r->v[REG_PC], start);
 }
 
-/* As its first instructions made room for it. */
-static bool step_by_prologue(const struct blocked *b, const struct place *place,
-			     struct registers *r, uint64_t start, const struct stack_copy *copy)
-{
-	const struct module *m = &b->modules->row[place->module];
-	struct registers x = *r;
-	uint64_t offset, size;
-	const uint8_t *code;
-	size_t n = offset_of(m, function_of(b, place), &offset)
-			   ? module_code(m, offset, &code, PROLOGUE)
-			   : 0;
-	enum call call;
-
-	if (!n || !frame_of_prologue(code, n, &size))
-		return false;
-	call = suppose(b, place, &x, r->v[REG_SP] + size, start, copy);
-	if (call == CALL_NONE || (call != CALL_TO && leads_to_end(b, x, copy) == CALL_NONE))
-		return false;
-	*r = x;
-	return true;
-}
-
 /* A frame pointer that might be the true one, and how sure that is. */
 struct trial {
 	struct registers r;
 	enum call call;
 };
 
-/* Of several: called by a pointer before called elsewhere, and before both a way to the end on
- * which all calls are right. What lies lower in the stack is older, left by calls that are over. */
+/* As its first instructions made room for it; wrong where the function made more later, by alloca.
+ */
+static struct trial suppose_by_prologue(const struct blocked *b, const struct place *place,
+					const struct registers *r, uint64_t start,
+					const struct stack_copy *copy)
+{
+	const struct module *m = &b->modules->row[place->module];
+	struct trial t = { *r, CALL_NONE };
+	uint64_t offset, size;
+	const uint8_t *code;
+	size_t n = offset_of(m, function_of(b, place), &offset)
+			   ? module_code(m, offset, &code, PROLOGUE)
+			   : 0;
+
+	if (n && frame_of_prologue(code, n, &size))
+		t.call = suppose(b, place, &t.r, r->v[REG_SP] + size, start, copy);
+	return t;
+}
+
+enum { SURE = 4 };
+
+/* How likely a trial is: called by a pointer before called elsewhere, and before both a way to the
+ * end on which all calls are right. */
+static int score(const struct blocked *b, const struct trial *t, const struct stack_copy *copy)
+{
+	enum call way = t->call == CALL_NONE ? CALL_NONE : leads_to_end(b, t->r, copy);
+
+	return way == CALL_NONE ? 0 : 1 + 2 * (t->call >= CALL_SOMEWHERE) + (way > CALL_ELSEWHERE);
+}
+
+/* Of equally likely ones the first: the prologue's before those that are searched for. */
 static bool choose(const struct blocked *b, const struct trial *trial, uint32_t n,
 		   struct registers *r, const struct stack_copy *copy)
 {
 	uint32_t best = n;
-	int score = 0;
+	int most = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		enum call way = leads_to_end(b, trial[i].r, copy);
-		int this = way == CALL_NONE ? 0
-					    : 1 + 2 * (trial[i].call == CALL_SOMEWHERE) +
-						      (way > CALL_ELSEWHERE);
+		int its = score(b, &trial[i], copy);
 
-		if (this > score) {
+		if (its > most) {
 			best = i;
-			score = this;
+			most = its;
 		}
 	}
 	if (best < n)
@@ -307,16 +311,20 @@ static bool choose(const struct blocked *b, const struct trial *trial, uint32_t 
 }
 
 /* The frame pointer is not known, but the rules need it: it is what makes a caller that called this
- * function. pc: where place is, in the process. */
+ * function. What lies lower in the stack may be older, left by calls that are over. pc: where place
+ * is, in the process. */
 static enum step step_by_search(const struct blocked *b, const struct place *place, uint64_t pc,
 				struct registers *r, const struct stack_copy *copy)
 {
 	uint64_t start = start_of(b, place, pc), first = r->v[REG_SP];
-	struct trial trial[TRIALS_MAX], x;
-	uint32_t n = 0;
+	struct trial trial[TRIALS_MAX], x = suppose_by_prologue(b, place, r, start, copy);
+	uint32_t n = x.call != CALL_NONE;
 
-	if (step_by_prologue(b, place, r, start, copy))
+	trial[0] = x;
+	if (x.call == CALL_TO || score(b, &x, copy) == SURE) {
+		*r = x.r;
 		return STEP_CALLER;
+	}
 	for (uint64_t at = first; at < first + SCAN_MAX && at < copy->at + copy->size; at += 8) {
 		x.r = *r;
 		x.call = suppose(b, place, &x.r, at, start, copy);

@@ -17,7 +17,7 @@ enum {
 	COPY_FIRST = 1 << 12,
 	COPY_MAX = 1 << 20,
 	CALL_TEXT = 256,
-	NAMED_FRAMES = 8,    /* that tell the kind of a lock */
+	NAMED_FRAMES = 10,   /* that tell the kind of a lock */
 	NAMES_TOLD = 3,      /* of those at the other end */
 	ENDS_SHARE = 400,    /* reading the ends of pipes takes at most one part in so many, */
 	ENDS_LEAST_MS = 500, /* and is not done more often; */

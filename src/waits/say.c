@@ -111,6 +111,13 @@ static bool is_beginning(const struct wait_frame *f)
 	return f->function ? symbol_is_beginning(f->function) : is_of_libc(f);
 }
 
+/* Between a function of the C library and its system call; in the program where that is linked
+ * statically. */
+static bool is_cancellation(const struct wait_frame *f)
+{
+	return f->function && symbol_is_cancellation(f->function);
+}
+
 /* "__GI___libc_read" is read. */
 static const char *plain(const struct wait_frame *f)
 {
@@ -194,7 +201,8 @@ static void put_stack(struct bytes *out, const struct wait_thread *t, uint32_t m
 
 	if (from == to)
 		from = 0;
-	while (from + 1 < to && is_of_library(&t->frame[from + 1]))
+	while (from + 1 < to &&
+	       (is_cancellation(&t->frame[from]) || is_of_library(&t->frame[from + 1])))
 		from++;
 	for (uint32_t i = from, shown = 0; i < to; i++) {
 		if ((i > from && is_nameless_too(&t->frame[i], &t->frame[i - 1])) ||

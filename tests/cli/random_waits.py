@@ -40,6 +40,8 @@ static int fd_of[16][2];
 static pthread_t other[16];
 static char big[1 << 20];
 static int nothing(int i) { sink += i; return 0; }
+/* Its return addresses stay in the room that alloca then takes. */
+__attribute__((noinline)) int load_old_rests(int n) { if (n > 0) sink += load_old_rests(n - 1); sink++; return (int)sink; }
 static long forever(void) { for (;;) pause(); return 0; }
 static pid_t partner(int shut) {
 	int up[2]; char c; pid_t p;
@@ -155,7 +157,7 @@ def chain(random, i, wait, compiler):
         call = wait if not inner else f"sink += {inner}(a + 1);"
         shape = random.choice(["plain", "array", "alloca", "pointer", "large", "dirty", "aligned"])
         before = {"plain": "", "array": "volatile char x[200]; memset((void *)x, a, sizeof x); sink += x[3];",
-                  "alloca": "volatile char *x = (volatile char *)alloca((size_t)(a & 63) + 40); x[1] = 2; sink += x[1];", "pointer": "",
+                  "alloca": "sink += load_old_rests(40); volatile char *x = (volatile char *)alloca((size_t)(a & 63) + 40); x[1] = 2; sink += x[1];", "pointer": "",
                   "large": "volatile char x[40000]; x[a & 7] = 1; sink += x[a & 7];", "dirty": "sink += nothing(a); sink += printf(\"%s\", \"\");",
                   "aligned": "volatile char x[64] __attribute__((aligned(64))); x[0] = 1; sink += x[0];"}[shape]
         if shape == "pointer" and inner:

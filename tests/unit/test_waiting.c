@@ -57,7 +57,9 @@ static struct program program_make(struct made_stacks *m)
 	p.lock_at = named(m, wait, p.lock, "at 0x10");
 	p.bare = named(m, wait, read_n, "pipe_read");
 	p.cut = lock_n; /* there was no room to say for what */
-	p.unknown_kind = named(m, wait, main_n, "kind of later versions");
+	/* Of a program that has the C library in itself. */
+	p.unknown_kind = named(m, wait, named(m, app, main_n, "__syscall_cancel_arch"),
+			       "kind of later versions");
 	return p;
 }
 

@@ -432,6 +432,30 @@ static void test_a_stack_without_symbols_is_short(void **state)
 	waits_free(&w);
 }
 
+/* Of glibc 2.41, in a program that has it in itself: what the program called comes first. */
+static void test_how_a_call_is_made_is_not_where_it_waits(void **state)
+{
+	static const char *const functions[] = { "__syscall_cancel_arch",
+						 "__internal_syscall_cancel", "__syscall_cancel",
+						 "accept", "serve" };
+	struct waits w = { 0 };
+	struct wait_thread *t = add(&w, 1, 1);
+	struct bytes b = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
+		const struct wait_frame f = { (char *)(uintptr_t)functions[i], NULL,
+					      (char *)(uintptr_t) "/opt/server", 0 };
+
+		assert_true(wait_add_frame(t, &f));
+	}
+	say_stack(&b, t, 0);
+	bytes_u8(&b, 0);
+	assert_string_equal((char *)b.data, "accept < serve");
+	bytes_free(&b);
+	waits_free(&w);
+}
+
 /* What was called of Python's library, not how that works; all of it where there is room. */
 static void test_a_short_stack_has_the_scripts_own_lines(void **state)
 {
@@ -488,6 +512,7 @@ int main(void)
 		cmocka_unit_test(test_who_only_sleeps_is_said_last),
 		cmocka_unit_test(test_a_line_break_in_a_name_begins_no_line),
 		cmocka_unit_test(test_a_stack_without_symbols_is_short),
+		cmocka_unit_test(test_how_a_call_is_made_is_not_where_it_waits),
 		cmocka_unit_test(test_a_short_stack_has_the_scripts_own_lines),
 	};
 

@@ -240,6 +240,16 @@ bool symbol_is_beginning(const char *name)
 	return !strncmp(name, "__libc_start", strlen("__libc_start"));
 }
 
+bool symbol_is_cancellation(const char *name)
+{
+	static const char *const beginnings[] = { "__syscall_cancel", "__internal_syscall_cancel" };
+
+	for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++)
+		if (!strncmp(name, beginnings[i], strlen(beginnings[i])))
+			return true;
+	return false;
+}
+
 bool symbol_is_of_library(const char *name)
 {
 	static const char *const spaces[] = { "std::", "core::", "alloc::", "__gnu_cxx::" };

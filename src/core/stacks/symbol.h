@@ -22,6 +22,10 @@ const char *symbol_base(const char *path);
 /* Does every program or thread begin in it, before its own code: _start, start_thread, ...? */
 bool symbol_is_beginning(const char *name);
 
+/* Does glibc, from 2.41 on, make those system calls in it that end a cancelled thread? The function
+ * that the program called is further out. */
+bool symbol_is_cancellation(const char *name);
+
 /* Is it of the standard library of C++ or Rust, which compilers also put into programs? */
 bool symbol_is_of_library(const char *name);
 

@@ -125,7 +125,7 @@ static int rank_of(const struct run *r, const struct run_frame *f)
 	if (f->module < r->nmodules && !strcmp(path, PYTHON_MODULE))
 		return symbol_is_of_python(f->file) ? 5 : 6;
 	if (f->flags || !*path || symbol_is_beginning(f->function) || classes_is_system(path) ||
-	    !strncmp(f->file, "/usr/include/", 13))
+	    symbol_is_cancellation(f->function) || !strncmp(f->file, "/usr/include/", 13))
 		return 0;
 	return named ? library ? 3 : 4 : library ? 1 : 2;
 }
