@@ -386,6 +386,19 @@ bool module_address(const struct module *m, uint64_t offset, uint64_t *address)
 	return false;
 }
 
+bool module_offset(const struct module *m, uint64_t address, uint64_t *offset)
+{
+	for (uint32_t i = 0; i < m->nsegments; i++) {
+		const struct segment *s = &m->segment[i];
+
+		if (address >= s->address && address - s->address < s->size) {
+			*offset = address - s->address + s->offset;
+			return true;
+		}
+	}
+	return false;
+}
+
 enum {
 	ENCODED_PCREL_4 = 0x1b,
 	ENCODED_U4 = 0x03,
@@ -433,11 +446,9 @@ static bool find_table(struct starts *s, const struct module *m)
 
 static bool is_code(const struct module *m, uint64_t address)
 {
-	for (uint32_t i = 0; i < m->nsegments; i++)
-		if (address >= m->segment[i].address &&
-		    address - m->segment[i].address < m->segment[i].size)
-			return true;
-	return false;
+	uint64_t offset;
+
+	return module_offset(m, address, &offset);
 }
 
 /* Each description of a function; where it begins is relative to where that is written. */

@@ -5,6 +5,7 @@
 #include "unwind/debugfile.h"
 #include "unwind/lines.h"
 #include "unwind/scopes.h"
+#include "unwind/spins.h"
 
 #include <dwarf.h>
 #include <elfutils/libdwelf.h>
@@ -445,6 +446,23 @@ static bool is_unoptimized(Dwarf_Die *unit)
 	return !optimized;
 }
 
+/* By the code around it. */
+static bool spins(const struct symbols *s, uint64_t address)
+{
+	enum { BEFORE = 64, BEHIND = 64 };
+	const uint8_t *code;
+	uint64_t offset, from;
+	GElf_Ehdr head;
+	size_t n;
+
+	if (!gelf_getehdr(s->elf, &head) || head.e_machine != EM_X86_64 ||
+	    !module_offset(s->module, address, &offset))
+		return false;
+	from = offset < BEFORE ? 0 : offset - BEFORE;
+	n = module_code(s->module, from, &code, BEFORE + BEHIND);
+	return spins_at(code, n, (size_t)(offset - from));
+}
+
 void symbols_name(struct symbols *s, uint64_t address, struct named *x)
 {
 	const char *symbol = symbol_at(s, address);
@@ -452,7 +470,7 @@ void symbols_name(struct symbols *s, uint64_t address, struct named *x)
 
 	if (s->dwarf && unit_at(s, address, &unit)) {
 		read_debug(s, &unit, address, x);
-		x->plain = is_unoptimized(&unit);
+		x->made = is_unoptimized(&unit) ? FRAME_UNOPTIMIZED : 0;
 	}
 	if (!x->n)
 		x->n = 1;
@@ -461,5 +479,7 @@ void symbols_name(struct symbols *s, uint64_t address, struct named *x)
 		x->level[x->n - 1].function = name_of_symbol(symbol);
 	if (!x->level[0].function)
 		x->start = starts_find(&s->starts, s->module, address);
+	if (spins(s, address))
+		x->made |= FRAME_SPINS;
 	x->is_final = !s->lines_cost_ns;
 }

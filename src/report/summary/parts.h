@@ -136,6 +136,8 @@ int summary_processes_make(struct summary *s, const struct run *r, const struct 
 int summary_code_make(struct summary *s, struct run *r, const char *classes, struct err *e);
 /* After that: what did most of the work (code_work.c). */
 void summary_work_make(struct summary *s);
+/* The one place that most of it went to, after the processes: 0 or -ENOMEM. */
+int summary_hot_make(struct summary *s);
 /* By process, how much of its code is MPI's. With the code's rows. */
 int summary_code_ranks(struct summary *s, struct err *e);
 /* What waits held the job up. After the job and its waits. 0 or -ENOMEM. */
