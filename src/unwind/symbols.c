@@ -5,7 +5,7 @@
 #include "unwind/debugfile.h"
 #include "unwind/lines.h"
 #include "unwind/scopes.h"
-#include "unwind/spins.h"
+#include "waits/spins.h"
 
 #include <dwarf.h>
 #include <elfutils/libdwelf.h>

@@ -164,7 +164,7 @@ static void test_self_and_total_are_what_was_put_in(void **state)
 /* main calls load, which calls the C library, and solve; an interpreter calls what it runs. */
 static void hot_program(struct made_stacks *m)
 {
-	uint32_t app = made_module(m, "/home/u/app"), libc = made_module(m, "/usr/lib/libc.so.6");
+	uint32_t app = made_module(m, "/opt/x/app"), libc = made_module(m, "/usr/lib/libc.so.6");
 	uint32_t python = made_module(m, "/usr/lib/libpython3.so");
 	uint32_t root = made_stack(m, 0, made_frame(m, app, "main", "main.c", 7));
 	uint32_t load = made_stack(m, root, made_frame(m, app, "load", "load.c", 41));

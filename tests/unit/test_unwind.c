@@ -22,7 +22,7 @@
 #include "unwind/names.h"
 #include "unwind/pids.h"
 #include "unwind/profile.h"
-#include "unwind/spins.h"
+#include "waits/spins.h"
 #include "unwind/touch.h"
 
 struct scene {

@@ -3,7 +3,7 @@
  * parts.h - the parts that summary_make is put together from.
  *
  * Each part reads the run and fills its own figures; order matters only where said. Private to
- * this folder and to judging/holdup.c.
+ * this folder and to judging/holdup.c and judging/hotspot.c.
  */
 #ifndef SONDE_REPORT_SUMMARY_PARTS_H
 #define SONDE_REPORT_SUMMARY_PARTS_H

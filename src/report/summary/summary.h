@@ -289,7 +289,7 @@ struct summary {
 	double code_unoptimized_least; /* lower end of its interval, a share of all CPU time */
 	double code_unoptimized_ratio;
 	double code_fortran_ratio; /* share of what was sampled in functions of Fortran */
-	double code_openmp_ratio; /* share of the CPU time in parallel regions of OpenMP */
+	double code_openmp_ratio;  /* share of the CPU time in parallel regions of OpenMP */
 	/* The function that calls itself, in a sampled stack, most often; and the share of the CPU
 	 * time in stacks that have one so often. */
 	double code_recursion_depth, code_recursion_ratio;

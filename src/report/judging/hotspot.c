@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* code_hot.c - the one place that most of the CPU time went to: what it is, who runs it, and what
+/* hotspot.c - the one place that most of the CPU time went to: what it is, who runs it, and what
  * fits code of its kind. */
 #include "core/stacks/hot.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwind/spins.h"
+#include "waits/spins.h"
 
 #include <string.h>
 

@@ -6,8 +6,8 @@
  * Of x86-64 alone. A loop that computes, stores, calls or goes from one element to the next is
  * none. Code is hostile bytes.
  */
-#ifndef SONDE_UNWIND_SPINS_H
-#define SONDE_UNWIND_SPINS_H
+#ifndef SONDE_WAITS_SPINS_H
+#define SONDE_WAITS_SPINS_H
 
 #include <stdbool.h>
 #include <stddef.h>
