@@ -239,7 +239,8 @@ LIBOTHER := $(BUILD)/lacking.o
 # What is in no library is in nobody's stacks: it needs no tables for unwinding.
 $(filter-out $(LIBOBJ),$(OBJ)) $(BUILD)/obj/main.o: CFLAGS += -fno-asynchronous-unwind-tables
 # What takes no part in recording a job or in reading a recording is small rather than fast.
-$(filter $(patsubst %,$(BUILD)/obj/%/%,bench chart cmd console database import indicator job live output perfmon push report/comparison report/explain report/judging report/page report/paper report/phases report/scaling report/text serve session store sweep top trial),$(OBJ)): CFLAGS += -Os
+$(filter $(patsubst %,$(BUILD)/obj/%/%,bench chart cmd console database import indicator job live output perfmon push report/comparison report/explain report/judging report/page report/paper report/phases report/scaling report/text serve session store sweep top trial) \
+         $(patsubst %,$(BUILD)/obj/%.o,core/stacks/hot $(addprefix report/summary/,code code_work ending failure filesused own path peersused pipeline pipeline_names)),$(OBJ)): CFLAGS += -Os
 $(BUILD)/lacking.o: release/lacking.c $(BUILD)/oldlibc/libc.so Makefile
 	$(call SAY,CC)
 	$(Q)$(CC) $(CPPFLAGS) -DSONDE_LACKING $(CFLAGS) -fno-builtin -Wno-missing-prototypes -c -o $@ $<

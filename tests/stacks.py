@@ -10,7 +10,7 @@ import time
 
 MODULE, FRAME, STACKS, SAMPLES = range(24, 28)
 PYTHON = 3
-FRAME_CUT, FRAME_OTHER, FRAME_LOST_WAY, FRAME_UNOPTIMIZED = 1, 2, 4, 16
+FRAME_CUT, FRAME_OTHER, FRAME_LOST_WAY, FRAME_UNOPTIMIZED, FRAME_SPINS = 1, 2, 4, 16, 32
 Frame = collections.namedtuple("Frame", "module address function file line outer flags")
 Sample = collections.namedtuple("Sample", "instance command kind unit t0 t1 tid node weight")
 ZSTD = ctypes.CDLL("libzstd.so.1")

@@ -442,7 +442,11 @@ uint64_t frame_function(struct rows *rows, struct module *m, uint32_t number, ui
 	if (w->behind == UINT32_MAX) {
 		uint64_t start = starts_find(&m->starts, m, address);
 
-		w->behind = start && address - start < UINT32_MAX ? (uint32_t)(address - start) : 0;
+		/* Of such a loop it matters where in the function it is. */
+		w->behind =
+			start && address - start < UINT32_MAX && !module_spins(m, m->elf, address)
+				? (uint32_t)(address - start)
+				: 0;
 	}
 	return address - w->behind;
 }

@@ -6,6 +6,7 @@
 #include "base/text/number.h"
 #include "core/stacks/waitkind.h"
 #include "unwind/work.h"
+#include "waits/spins.h"
 
 #include <ctype.h>
 #include <elfutils/libdwelf.h>
@@ -386,6 +387,19 @@ bool module_address(const struct module *m, uint64_t offset, uint64_t *address)
 	return false;
 }
 
+bool module_offset(const struct module *m, uint64_t address, uint64_t *offset)
+{
+	for (uint32_t i = 0; i < m->nsegments; i++) {
+		const struct segment *s = &m->segment[i];
+
+		if (address >= s->address && address - s->address < s->size) {
+			*offset = address - s->address + s->offset;
+			return true;
+		}
+	}
+	return false;
+}
+
 enum {
 	ENCODED_PCREL_4 = 0x1b,
 	ENCODED_U4 = 0x03,
@@ -400,6 +414,22 @@ size_t module_code(const struct module *m, uint64_t offset, const uint8_t **code
 		return 0;
 	*code = m->image + offset;
 	return m->size - offset < n ? m->size - offset : n;
+}
+
+bool module_spins(const struct module *m, Elf *elf, uint64_t address)
+{
+	enum { BEFORE = 64, BEHIND = 64 };
+	const uint8_t *code;
+	uint64_t offset, from;
+	GElf_Ehdr head;
+	size_t n;
+
+	if (!gelf_getehdr(elf, &head) || head.e_machine != EM_X86_64 ||
+	    !module_offset(m, address, &offset))
+		return false;
+	from = offset < BEFORE ? 0 : offset - BEFORE;
+	n = module_code(m, from, &code, BEFORE + BEHIND);
+	return spins_at(code, n, (size_t)(offset - from));
 }
 
 /* The sorted table that the C library's own unwinding uses (LSB, .eh_frame_hdr). */
@@ -433,11 +463,9 @@ static bool find_table(struct starts *s, const struct module *m)
 
 static bool is_code(const struct module *m, uint64_t address)
 {
-	for (uint32_t i = 0; i < m->nsegments; i++)
-		if (address >= m->segment[i].address &&
-		    address - m->segment[i].address < m->segment[i].size)
-			return true;
-	return false;
+	uint64_t offset;
+
+	return module_offset(m, address, &offset);
 }
 
 /* Each description of a function; where it begins is relative to where that is written. */

@@ -92,6 +92,8 @@ bool modules_resident(int64_t *all_bytes, int64_t *files_bytes);
 enum { MODULES_RESIDENT_MAX = 8 << 20 }; /* of files, code included, before pages are let go */
 /* The address in the file's own terms of what is at this offset of it. False: in no segment. */
 bool module_address(const struct module *m, uint64_t offset, uint64_t *address);
+/* And back. */
+bool module_offset(const struct module *m, uint64_t address, uint64_t *offset);
 
 /*
  * Where the functions of a module begin, by its tables of unwinding: also of one without symbols.
@@ -104,5 +106,8 @@ void starts_free(struct starts *s);
 
 /* Bytes of a module at an offset of its file; fewer at its end. */
 size_t module_code(const struct module *m, uint64_t offset, const uint8_t **code, size_t n);
+/* Whether an instruction is in a loop that does nothing but look at memory, by the code around it;
+ * elf: one of the module's two, as the thread is. */
+bool module_spins(const struct module *m, Elf *elf, uint64_t address);
 
 #endif

@@ -33,7 +33,7 @@ struct named {
 	struct named *next;
 	uint32_t frame; /* index */
 	uint32_t n;
-	bool plain;                   /* it was compiled without optimization */
+	uint8_t made;                 /* FRAME_UNOPTIMIZED, and of the innermost FRAME_SPINS */
 	bool is_final;                /* lines that cost much do not follow */
 	uint64_t start;               /* of a function without a name; 0: not known */
 	struct name level[CHAIN_MAX]; /* n of them; the innermost first */

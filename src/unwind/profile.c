@@ -27,8 +27,8 @@ struct frame {
 	uint32_t as;         /* it is told as this one, which is called the same; 0: as itself */
 	uint32_t id;         /* in the order of telling; 0: never told */
 	uint16_t depth;      /* how many calls are inlined into it */
-	uint8_t flags, told; /* told: it is in the recording, as it is now */
-	bool asked, plain;   /* its name is on its way; it was not optimized */
+	uint8_t flags, made; /* made: as named's */
+	bool told, asked;    /* it is recorded as it is now; its name is on its way */
 	char *function, *file;
 };
 
@@ -358,7 +358,7 @@ static uint32_t node_id(const struct profile *p, uint32_t i)
 /* Of all that is shown of it; 0: more will be known of it, or nothing ever will. */
 static uint64_t sum_of(uint32_t module, const struct named *x)
 {
-	uint64_t sum = hash_bytes(x->plain, &module, sizeof module);
+	uint64_t sum = hash_bytes(x->made, &module, sizeof module);
 
 	if (!x->n || !x->is_final || (!x->level[0].function && !x->start))
 		return 0;
@@ -410,7 +410,7 @@ static void take_name(struct profile *p, struct named *x)
 		f->function = x->level[k].function;
 		f->file = x->level[k].file;
 		f->line = x->level[k].line;
-		f->plain = x->plain;
+		f->made = k ? x->made & FRAME_UNOPTIMIZED : x->made;
 		f->outer = outer == NO_ROOM ? 0 : outer;
 		x->level[k].function = x->level[k].file = NULL;
 		p->changed |= f->told;
@@ -437,7 +437,7 @@ static bool tell_frame(struct profile *p, uint32_t i)
 	struct frame *f = &p->frame[i];
 	struct stacks_frame s = { .module = module_id(p, f->module),
 				  .line = f->line,
-				  .flags = f->plain ? FRAME_UNOPTIMIZED : f->flags,
+				  .flags = f->made ? f->made : f->flags,
 				  .address = f->address };
 
 	if (f->told || f->as)

@@ -550,7 +550,7 @@ void symbols_name(struct symbols *s, uint64_t address, struct named *x)
 
 	if (s->dwarf && unit_at(s, address, &unit)) {
 		read_debug(s, &unit, address, x);
-		x->plain = is_unoptimized(&unit);
+		x->made = is_unoptimized(&unit) ? FRAME_UNOPTIMIZED : 0;
 	}
 	if (!x->n)
 		x->n = 1;
@@ -559,5 +559,7 @@ void symbols_name(struct symbols *s, uint64_t address, struct named *x)
 		x->level[x->n - 1].function = name_of_symbol(symbol);
 	if (!x->level[0].function)
 		x->start = starts_find(&s->starts, s->module, address);
+	if (module_spins(s->module, s->elf, address))
+		x->made |= FRAME_SPINS;
 	x->is_final = !s->lines_cost_ns;
 }

@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 from ordinary_user import USER, enter_room, need_unwind
-from stacks import FRAME_CUT, FRAME_LOST_WAY, FRAME_UNOPTIMIZED, Stacks
+from stacks import FRAME_CUT, FRAME_LOST_WAY, FRAME_SPINS, FRAME_UNOPTIMIZED, Stacks
 
 SONDE, PROGRAMS, BUILD = (os.environ[name] for name in ("SONDE", "PROGRAMS", "BUILD"))
 KINDS = PROGRAMS + "/stack_kinds"
@@ -36,7 +36,7 @@ def record(name, *command, hz=HZ):
 def whole(found):
     """Of all samples, those whose outermost frame was reached."""
     flags = [found.frames[f].flags for n, f in found.nodes.values()]
-    assert not any(f & ~(FRAME_CUT | FRAME_LOST_WAY | FRAME_UNOPTIMIZED) for f in flags)
+    assert not any(f & ~(FRAME_CUT | FRAME_LOST_WAY | FRAME_UNOPTIMIZED | FRAME_SPINS) for f in flags)
     return sum(s.weight for s in found.samples if not found.path(s.node)[0].startswith("(")) / found.total()
 
 
@@ -134,6 +134,60 @@ for level, wanted in (("-O0", True), ("-O2", False)):
     said = json.loads(subprocess.run([SONDE, "show", "--json", "loop" + level], check=True, capture_output=True, text=True).stdout)
     assert ("main" in marked) == wanted, (level, marked)
     assert ("code-unoptimized" in [v["rule"] for v in said["verdicts"]]) == wanted, (level, said["verdicts"])
+
+# The one place that most of the time went to, with who calls it, comes before what it means for the cores. A loop that waits without sleeping
+# is known by its instructions, whatever its function is called; one that adds numbers up is none, and neither is one that follows a list.
+WAITING = """#include <atomic>
+#include <chrono>
+#include <thread>
+std::atomic<int> ready; int frame[4096];
+int main() { std::thread camera([] { for (int i = 1; i <= 30; i++) { std::this_thread::sleep_for(std::chrono::milliseconds(100)); ready.store(i); } });
+long sum = 0; for (int i = 1; i <= 30; i++) { while (ready.load(std::memory_order_acquire) < i) { } for (int k = 0; k < 4096; k++) sum += frame[k] & 255; }
+camera.join(); return sum == 1; }
+"""
+ADDING = """#include <ctime>
+#include <vector>
+static __attribute__((noinline)) double image(const std::vector<float> &m, int n) { double t = 0; for (int j = 0; j < n; j++) for (int i = 0; i < n; i++) t += m[(long)i * n + j]; return t; }
+int main() { std::vector<float> m(2048L * 2048, 1); volatile double t = 0; for (clock_t end = clock() + 3 * CLOCKS_PER_SEC; clock() < end;) t = t + image(m, 2048); }
+"""
+LIST = """#include <ctime>
+struct node { node *next; long x[7]; } nodes[100001];
+static __attribute__((noinline)) node *last(node *n) { while (n->next) n = n->next; return n; }
+int main() { for (int i = 0; i < 100000; i++) nodes[i].next = &nodes[i + 1]; node *volatile n; for (clock_t end = clock() + 3 * CLOCKS_PER_SEC; clock() < end;) n = last(nodes); }
+"""
+DEDUP = """import time
+seen, end, i = list(range(8000)), time.process_time() + 3, 0
+def again(x):
+    return x in seen
+while time.process_time() < end:
+    again(-1)
+"""
+
+
+def verdicts_of(name):
+    shown = json.loads(subprocess.run([SONDE, "show", "--json", name], check=True, capture_output=True, text=True).stdout)
+    return {v["rule"]: v["sentence"] for v in shown["verdicts"]}  # in their order
+
+
+for name, source, flags in (("waiting", WAITING, FRAME_SPINS), ("adding", ADDING, 0), ("list", LIST, 0)):
+    subprocess.run(["c++", "-O2", "-pthread", "-o", name + "-program", "-x", "c++", "-"], check=True, text=True, input=source)
+    seen = record(name, "./" + name + "-program", hz=99)
+    marked = sum(s.weight for s in seen.samples if seen.frames[seen.nodes[s.node][1]].flags & FRAME_SPINS) / seen.total()
+    said = verdicts_of(name)
+    print(name, f"{marked:.2f}", said)
+    assert (marked > 0.8) == bool(flags) and (marked == 0) == (not flags) or os.uname().machine != "x86_64", (name, marked)
+    if flags:
+        # Beside others it may have waited for the thread that had no core, which is no fault of its own.
+        assert {"crowded", "low-priority"} & set(said) or "main" in said["code-spinning"] and "without sleeping" in said["code-spinning"] and "single-core" not in said, said
+    else:
+        place = said["code-place"]
+        assert ("image" if name == "adding" else "last") in place and "called by main" in place and f"./{name}-program" in place, place
+        assert list(said).index("code-place") < list(said).index("single-core") if "single-core" in said else True, said
+pathlib.Path("dedup.py").write_text(DEDUP)
+record("dedup", "/usr/bin/python3", "dedup.py", hz=99)
+place = verdicts_of("dedup").get("code-place", "")
+print(place)
+assert "again (dedup.py:4)" in place and "in` of a list" in place and "a set" in place, place
 
 # Each part of the program has the share of samples that it has of the time by its own clock.
 seen = record("parts", PROGRAMS + "/known_parts", "4")

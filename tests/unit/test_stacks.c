@@ -5,6 +5,7 @@
 #include <math.h>
 #include <unistd.h>
 
+#include "core/stacks/hot.h"
 #include "core/stacks/stacks.h"
 #include "core/stacks/symbol.h"
 #include "made_stacks.h"
@@ -196,6 +197,63 @@ static void test_self_and_total_are_what_was_put_in(void **state)
 	assert_true(near(stacks_error(s, 0), 1.0 / 1500));
 	for (uint32_t i = 1; i < s->nnodes; i++)
 		assert_true(s->nodes[i].parent < i);
+	stacks_close(s);
+	run_close(r);
+	classes_free(&c);
+	close(fd);
+	directory_remove(dir);
+}
+
+/* main calls load, which calls the C library, and solve; an interpreter calls what it runs. */
+static void hot_program(struct made_stacks *m)
+{
+	uint32_t app = made_module(m, "/opt/x/app"), libc = made_module(m, "/usr/lib/libc.so.6");
+	uint32_t python = made_module(m, "/usr/lib/libpython3.so");
+	uint32_t root = made_stack(m, 0, made_frame(m, app, "main", "main.c", 7));
+	uint32_t load = made_stack(m, root, made_frame(m, app, "load", "load.c", 41));
+	uint32_t again = made_stack(m, root, made_frame(m, app, "load", "load.c", 44));
+	uint32_t length = made_frame(m, libc, "strlen", "", 0);
+	uint32_t lines[] = { made_stack(m, load, length), made_stack(m, again, length),
+			     made_stack(m, root, made_frame(m, app, "solve", "solve.c", 3)) };
+	uint32_t loop = made_stack(m, 0, made_frame(m, python, "_PyEval_EvalFrameDefault", "", 0));
+	uint32_t glue = made_stack(m, loop, made_frame(m, python, "PyObject_Vectorcall", "", 0));
+	uint32_t in = made_stack(m, glue, made_frame(m, python, "list_contains", "", 0));
+
+	in = made_stack(m, in, made_frame(m, libc, "memcmp", "", 0));
+	made_samples(m, 0, "app", (struct event_item){ 7, lines[0], 500 });
+	made_samples(m, 0, "app", (struct event_item){ 7, lines[1], 100 });
+	made_samples(m, 0, "app", (struct event_item){ 7, lines[2], 200 });
+	made_samples(m, 0, "python3", (struct event_item){ 8, in, 60 });
+	made_samples(m, 0, "python3", (struct event_item){ 8, loop, 40 });
+	made_write(m);
+}
+
+static void test_time_belongs_to_the_programs_own_code(void **state)
+{
+	struct classes c = classes_made();
+	struct made_stacks m;
+	struct hot_place called;
+	struct stacks *s;
+	struct run *r;
+	struct hot h;
+	int fd;
+	char *dir = directory(&fd);
+
+	(void)state;
+	made_stacks_open(&m, fd, "a");
+	hot_program(&m);
+	made_stacks_close(&m);
+	r = run_of(dir);
+	s = stacks_of(r, &c, &(struct stacks_selection){ 0 });
+	assert_int_equal(hot_make(&h, s), 0);
+	assert_string_equal(h.place.function->name, "load");
+	assert_true(h.own && near(h.place.seconds, 6) && h.place.line == 41 && near(h.line_s, 5));
+	assert_string_equal(h.calls.function->name, "strlen");
+	assert_string_equal(h.by.function->name, "main");
+	assert_true(near(h.calls.seconds, 6) && h.by.line == 7);
+	assert_int_equal(hot_python_calls(&called, s), 0);
+	assert_string_equal(called.function->name, "list_contains");
+	assert_true(near(called.seconds, 0.6));
 	stacks_close(s);
 	run_close(r);
 	classes_free(&c);
@@ -547,6 +605,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stacks_that_are_not_whole_are_counted_once),
 		cmocka_unit_test(test_self_and_total_are_what_was_put_in),
+		cmocka_unit_test(test_time_belongs_to_the_programs_own_code),
 		cmocka_unit_test(test_a_selection_is_a_part),
 		cmocka_unit_test(test_what_a_stack_counts_for),
 		cmocka_unit_test(test_what_is_folded_is_exact_in_sum),

@@ -22,6 +22,7 @@
 #include "unwind/names.h"
 #include "unwind/profile.h"
 #include "unwind/symbols.h"
+#include "waits/spins.h"
 
 struct scene {
 	struct stacks_page *page;
@@ -476,6 +477,53 @@ static void test_instructions_of_one_line_are_one_frame(void **state)
 			assert_true(x->parent[i] != x->parent[k] || x->frame[i] != x->frame[k]);
 }
 
+/* How many of the instructions of the text, two digits a byte and a space before each instruction,
+ * are in a loop that only looks. */
+static unsigned spinning_of(const char *text)
+{
+	uint8_t code[128];
+	size_t n = 0, at[32], nat = 0;
+	unsigned spinning = 0;
+
+	for (const char *c = text; *c;) {
+		if (*c == ' ') {
+			at[nat++] = n;
+			c++;
+			continue;
+		}
+		code[n++] = (uint8_t)strtoul((char[]){ c[0], c[1], 0 }, NULL, 16);
+		c += 2;
+	}
+	for (size_t i = 0; i < nat; i++)
+		spinning += spins_at(code, n, at[i]);
+	for (size_t i = 0; i <= n; i++) /* code that ends anywhere */
+		for (size_t k = 0; k <= n; k++)
+			spins_at(code, i, k);
+	return spinning;
+}
+
+static void test_a_loop_that_only_looks_at_memory_is_told_from_work(void **state)
+{
+	(void)state;
+	/* mov eax, [rip + x]; cmp eax, ebx; jl */
+	assert_int_equal(spinning_of(" 8b0500100000 39d8 7cf6 c3"), 3);
+	/* pause; mov eax, [rdi]; test eax, eax; je */
+	assert_int_equal(spinning_of(" f390 8b07 85c0 74f8"), 4);
+	/* movzx eax, byte [r12 + 8]; test al, al; je */
+	assert_int_equal(spinning_of(" 410fb6442408 84c0 74f6"), 3);
+	/* cmp qword [rbx + 16], r13; jne out; jmp */
+	assert_int_equal(spinning_of(" 4c396b10 7502 ebf8 c3"), 3);
+	assert_int_equal(spinning_of(" 31c0 f00fb117 75f8"), 3); /* lock cmpxchg [rdi], edx; jne */
+	/* add eax, [rdi]; add rdi, 4; cmp rdi, rsi; jne */
+	assert_int_equal(spinning_of(" 0307 4883c704 4839f7 75f5"), 0);
+	assert_int_equal(spinning_of(" 488b00 4885c0 75f8"), 0);        /* a list: mov rax, [rax] */
+	assert_int_equal(spinning_of(" 8b07 890e 85c0 74f8"), 0);       /* mov [rsi], ecx */
+	assert_int_equal(spinning_of(" 8b07 e800000000 85c0 74f5"), 0); /* a call */
+	assert_int_equal(spinning_of(" 85c0 74fc"), 0);                 /* never looks */
+	assert_int_equal(spinning_of(" ebfe"), 0);
+	assert_int_equal(spinning_of(" 8b07 85c0 7402 ffc1"), 0); /* goes on */
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_too_many_stacks_are_folded_and_counted),
 	cmocka_unit_test(test_functions_of_too_many_stacks_are_known),
@@ -483,6 +531,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_what_is_told_is_told_once),
 	cmocka_unit_test(test_a_cut_stack_has_a_root_of_its_own),
 	cmocka_unit_test(test_names_are_made_readable),
+	cmocka_unit_test(test_a_loop_that_only_looks_at_memory_is_told_from_work),
 	cmocka_unit_test(test_files_are_given_back_while_names_are_found),
 	cmocka_unit_test(test_instructions_of_one_line_are_one_frame),
 	cmocka_unit_test(test_lines_that_cost_much_are_closed_again),

@@ -104,6 +104,7 @@ enum {
 	FRAME_LOST_WAY = 4,     /* the caller could not be found */
 	FRAME_UNSEEN = 8,       /* memory that no sample is of */
 	FRAME_UNOPTIMIZED = 16, /* a function that was compiled without optimization */
+	FRAME_SPINS = 32,       /* a loop that does nothing but look at memory */
 };
 
 /* One of the items of an EVENT_STACKS or EVENT_SAMPLES. */

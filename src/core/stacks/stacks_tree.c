@@ -14,12 +14,15 @@ enum { SHOWN_BYTES = 512, INLINED_MAX = 64, NODES_MAX = 1 << 22 };
 
 static const char *shown_of(struct stacks_private *p, const struct run_frame *f, const char *path)
 {
-	char text[SHOWN_BYTES];
+	char text[SHOWN_BYTES], name[SHOWN_BYTES];
 
 	if (f->flags & FRAME_OTHER)
 		snprintf(text, sizeof text, "(other stacks)");
 	else if (f->flags & FRAME_UNSEEN)
 		snprintf(text, sizeof text, STACKS_UNSEEN);
+	else if (f->flags & FRAME_SPINS && *f->function)
+		snprintf(text, sizeof text, "%.400s, waiting loop",
+			 symbol_short(f->function, name, sizeof name));
 	else if (!strcmp(path, PYTHON_MODULE))
 		snprintf(text, sizeof text, "%.400s", f->function); /* "<listcomp>" is a name */
 	else if (*f->function)
@@ -37,10 +40,11 @@ static int function_take(struct stacks *s, uint32_t frame)
 	const struct run_frame *f = &s->run->frames[frame];
 	const char *path = f->module < s->run->nmodules ? s->run->modules[f->module].path : "";
 	uint32_t row, before = p->functions.n;
-	int rc = tally_find(&p->functions,
-			    &(struct tally_key){ f->function, f->module,
-						 f->flags & (FRAME_OTHER | FRAME_UNSEEN), 0 },
-			    &row);
+	int rc = tally_find(
+		&p->functions,
+		&(struct tally_key){ f->function, f->module,
+				     f->flags & (FRAME_OTHER | FRAME_UNSEEN | FRAME_SPINS), 0 },
+		&row);
 
 	if (rc)
 		return rc;
@@ -55,6 +59,10 @@ static int function_take(struct stacks *s, uint32_t frame)
 	};
 	s->functions[row].class =
 		classes_match(s->classes, f->function, path, &s->functions[row].named);
+	if (f->flags & FRAME_SPINS && !s->functions[row].class) {
+		s->functions[row].class = classes_find(s->classes, "spinning");
+		s->functions[row].named = true;
+	}
 	s->nfunctions = p->functions.n;
 	return s->functions[row].shown ? 0 : -ENOMEM;
 }

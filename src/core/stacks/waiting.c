@@ -149,7 +149,7 @@ static uint32_t frame_of(const struct run *r, uint32_t stack)
 			frame = r->frames[frame].outer;
 		}
 	}
-	return r->frames[best].flags & ~(uint32_t)FRAME_UNOPTIMIZED ? 0 : best;
+	return r->frames[best].flags & ~(uint32_t)(FRAME_UNOPTIMIZED | FRAME_SPINS) ? 0 : best;
 }
 
 static const struct {

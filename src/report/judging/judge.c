@@ -167,13 +167,25 @@ static double weight_of(const struct rule *r, const struct summary *s)
 }
 
 /* Whether what a lost is so small beside what b lost that it cannot be the cause of b. */
-static bool is_small_beside(const struct rule *a, const struct rule *b, const struct summary *s)
+static bool is_small(double small, double large, const struct summary *s)
 {
 	static const double much = 0.25, less = 4;
-	double small = value_or(&a->cost, s, NAN), large = value_or(&b->cost, s, NAN);
 
 	large = isnan(large) ? NAN : fmin(large, own_s(s));
 	return large >= much * own_s(s) && small * less < large;
+}
+
+static bool is_small_beside(const struct rule *a, const struct rule *b, const struct summary *s)
+{
+	return is_small(value_or(&a->cost, s, NAN), value_or(&b->cost, s, NAN), s);
+}
+
+/* The same, also where what b lost is not known, but what it is about. */
+static bool is_no_cause_of(const struct rule *a, const struct rule *b, const struct summary *s)
+{
+	double large = value_or(&b->cost, s, value_or(&b->weight, s, NAN));
+
+	return is_small(value_or(&a->cost, s, NAN), large, s);
 }
 
 /* What costs hardly anything is no more than a note. */
@@ -290,7 +302,7 @@ void rules_apply(const struct rules *rules, struct summary *s)
 		for (size_t k = 0; k < rules->n && !yields; k++)
 			yields = said[k] == &rules->rule[k].say &&
 				 is_named(rules->rule[i].yields, rules->rule[k].name) &&
-				 !is_small_beside(&rules->rule[k], &rules->rule[i], s);
+				 !is_no_cause_of(&rules->rule[k], &rules->rule[i], s);
 		if (said[i])
 			rule_apply(&rules->rule[i], said[i], yields, s);
 	}

@@ -155,6 +155,12 @@ const struct variable variables[] = {
 	  FIGURE(code_samples) },
 	{ "code_top_ratio", UNIT_RATIO, "Share of the CPU time in the function that used most.",
 	  FIGURE(code_top_ratio) },
+	{ "hot_ratio", UNIT_RATIO,
+	  "Share of the CPU time that went to one place: a function of the program's own, with what it calls "
+	  "of libraries, else a function of a library.",
+	  FIGURE(hot.ratio) },
+	{ "hot_least", UNIT_RATIO, "The lower end of its 95 % interval.", FIGURE(hot.least) },
+	{ "hot_seconds", UNIT_SECONDS, "How much CPU time that is.", FIGURE(hot.seconds) },
 #include "report/judging/variables_used.def"
 	{ "touched_growth_bytes", UNIT_BYTES,
 	  "Growth of the memory of the function whose memory grows with the job's.",
@@ -172,6 +178,9 @@ const struct variable variables[] = {
 	  FIGURE(mpi_code_idle) },
 	{ "mpi_code_least_ratio", UNIT_RATIO, "Least of its CPU time that one spends in MPI.",
 	  FIGURE(mpi_code_least) },
+	{ "code_fortran_ratio", UNIT_RATIO,
+	  "Share of what was sampled that is in files or procedures of Fortran.",
+	  FIGURE(code_fortran_ratio) },
 	{ "code_openmp_ratio", UNIT_RATIO, "Share of the CPU time in OpenMP's parallel regions.",
 	  FIGURE(code_openmp_ratio) },
 	{ "code_recursion_depth", UNIT_COUNT,

@@ -62,6 +62,10 @@ TEXT_OF(energy_of, energy_of)
 TEXT_OF(reduced, reduced)
 TEXT_OF(serial_process, story.serial_process)
 TEXT_OF(top_function, code_top)
+TEXT_OF(spinning_function, code_spins)
+TEXT_OF(hot_place, hot.place)
+TEXT_OF(hot_process, hot.who)
+TEXT_OF(hot_advice, hot.advice)
 TEXT_OF(recursive_function, code_recursion)
 TEXT_OF(growing_function, touched_top)
 TEXT_OF(top_wait, wait_top)
@@ -88,6 +92,11 @@ static const char *death_log(const struct summary *s)
 static const char *idle_in(const struct summary *s)
 {
 	return *s->story.idle_in ? s->story.idle_in : ".";
+}
+
+static const char *hot_in(const struct summary *s)
+{
+	return *s->hot.in ? s->hot.in : ".";
 }
 
 static const char *polled_with(const struct summary *s)
@@ -265,6 +274,20 @@ const struct text_variable text_variables[] = {
 	{ "top_function",
 	  "The function that used most CPU time, and where it is: \"solve (solver.c:41)\".",
 	  top_function },
+	{ "spinning_function",
+	  "The function with most of the CPU time that takes locks or waits without sleeping.",
+	  spinning_function },
+	{ "hot_place",
+	  "The one place that most of the CPU time went to: \"Logger.debug (__init__.py:1477), called by main "
+	  "(match.py:41)\".",
+	  hot_place },
+	{ "hot_in",
+	  "The program's own function that most of the CPU time went to: \", most likely in load (load.py:18), "
+	  "called by main (load.py:30).\"; else \".\"",
+	  hot_in },
+	{ "hot_process", "The process that it is in, or several alike, with arguments.",
+	  hot_process },
+	{ "hot_advice", "What to do about code of its kind.", hot_advice },
 	{ "busiest_command", "The command whose processes used most CPU time.", busiest_command },
 	{ "main_command",
 	  "The command whose processes used at least half of the CPU time; else \"several commands\".",

@@ -27,6 +27,22 @@ static const struct summary_process *alone_of(const struct summary *s, const cha
 	return NULL;
 }
 
+/* With the arguments of the one that used most. */
+static int say_many(const struct summary *s, const struct summary_command *c, char *out,
+		    size_t size)
+{
+	enum { ARGUMENTS = 120 };
+
+	for (uint32_t i = 0; i < s->nby_cpu; i++) {
+		const char *line = s->by_cpu[i].command_line;
+
+		if (s->by_cpu[i].name && !strcmp(s->by_cpu[i].name, c->name) && line)
+			return snprintf(out, size, "%.0f processes like `%.*s%s`", c->processes,
+					ARGUMENTS, line, strlen(line) > ARGUMENTS ? "..." : "");
+	}
+	return snprintf(out, size, "%.0f processes of %.80s", c->processes, c->name);
+}
+
 static int say_who(const struct summary *s, char *out, size_t size)
 {
 	const struct summary_command *c = s->commands;
@@ -41,7 +57,7 @@ static int say_who(const struct summary *s, char *out, size_t size)
 		return snprintf(out, size, "one of %.0f %.80s, with %.0f %% of the CPU time",
 				c->processes, c->name, 100 * fmin(1, p->cpu_s / s->cpu_s));
 	if (c->processes >= MANY && c->cpu_s >= alone * s->cpu_s)
-		return snprintf(out, size, "%.0f processes of %.80s", c->processes, c->name);
+		return say_many(s, c, out, size);
 	return snprintf(out, size, "%.80s", c->name);
 }
 

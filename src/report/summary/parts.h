@@ -3,7 +3,7 @@
  * parts.h - the parts that summary_make is put together from.
  *
  * Each part reads the run and fills its own figures; order matters only where said. Private to
- * this folder and to judging/holdup.c.
+ * this folder and to judging/holdup.c and judging/hotspot.c.
  */
 #ifndef SONDE_REPORT_SUMMARY_PARTS_H
 #define SONDE_REPORT_SUMMARY_PARTS_H
@@ -136,6 +136,8 @@ int summary_processes_make(struct summary *s, const struct run *r, const struct 
 int summary_code_make(struct summary *s, struct run *r, const char *classes, struct err *e);
 /* After that: what did most of the work (code_work.c). */
 void summary_work_make(struct summary *s);
+/* The one place that most of it went to, after the processes: 0 or -ENOMEM. */
+int summary_hot_make(struct summary *s);
 /* By process, how much of its code is MPI's. With the code's rows. */
 int summary_code_ranks(struct summary *s, struct err *e);
 /* What waits held the job up. After the job and its waits. 0 or -ENOMEM. */

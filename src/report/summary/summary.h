@@ -65,6 +65,17 @@ struct summary_share {
 	double ratio, error;
 };
 
+/* The one place that most of the CPU time went to, in the program's own terms; ratio NAN: not
+ * known. */
+struct summary_hot {
+	double ratio, least; /* of the CPU time; the lower end of its 95 % interval */
+	double seconds;
+	char place[480];  /* "Logger.debug (__init__.py:1477), called by main (match.py:41)" */
+	char who[280];    /* "python3 match.py": with its arguments */
+	char in[280];     /* ", most likely in main (match.py:41)."; "": not known */
+	char advice[560]; /* what fits that kind of code */
+};
+
 struct summary_command {
 	const char *name;
 	double processes, cpu_s, peak_rss_bytes, read_bytes, written_bytes;
@@ -276,12 +287,15 @@ struct summary {
 	double code_samples, code_top_ratio, code_thread_ratio, code_threads, code_short_ratio;
 	double code_unoptimized_least; /* lower end of its interval, a share of all CPU time */
 	double code_unoptimized_ratio;
-	double code_openmp_ratio; /* share of the CPU time in parallel regions of OpenMP */
+	double code_fortran_ratio; /* share of what was sampled in functions of Fortran */
+	double code_openmp_ratio;  /* share of the CPU time in parallel regions of OpenMP */
 	/* The function that calls itself, in a sampled stack, most often; and the share of the CPU
 	 * time in stacks that have one so often. */
 	double code_recursion_depth, code_recursion_ratio;
 	const char *code_recursion; /* hostile text of the recording; NULL: none */
 	char code_top[160];         /* "solve (solver.c:41)" */
+	char code_spins[160];       /* likewise, of those that take locks or spin; "": none */
+	struct summary_hot hot;     /* where most of the CPU time went */
 	char main_work[320];        /* "R, 57 % of it in libR.so (no symbols)"; "": not known */
 	struct summary_share share[SUMMARY_SHARES];
 	uint32_t nshares;

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hot.h - the one place of the program's own code that most of the time was spent in or for, with
+ * what it calls there and who calls it.
+ *
+ * Time belongs to the innermost function of a stack that is the program's own: what qsort or a
+ * module of Python uses is its caller's. Of a stack without such a function it is the innermost.
+ */
+#ifndef SONDE_CORE_STACKS_HOT_H
+#define SONDE_CORE_STACKS_HOT_H
+
+#include "core/stacks/stacks.h"
+
+struct hot_place {
+	const struct stacks_function *function; /* NULL: none */
+	const char *file;                       /* NULL: not known */
+	uint32_t line;
+	double seconds;
+};
+
+struct hot {
+	struct hot_place place; /* its line: the one with most of its time */
+	double line_s;          /* of place.seconds, at that line alone */
+	bool own;               /* it is the program's own */
+	struct hot_place
+		calls; /* what it calls, where that has most of its time; seconds 0: nothing */
+	struct hot_place by; /* own code that calls it, where most of its time comes from there */
+};
+
+/* Is a function the program's own, and not of a library, the system or an interpreter? file: where
+ * it is, of Python's functions. */
+bool hot_is_own(const struct stacks_function *f, const char *file);
+
+/* 0 or -ENOMEM; without samples nothing is found. */
+int hot_make(struct hot *h, const struct stacks *s);
+
+/* Where the tree of calls branches: the function that calls others, none of which has most of the
+ * time, and the heaviest of these. n 0: it does not, or in nothing that is one program. */
+enum { HOT_PARTS = 3 };
+struct hot_branch {
+	struct hot_place from, part[HOT_PARTS]; /* most first; seconds: with what they call */
+	uint32_t n;
+	double seconds; /* of these parts */
+};
+void hot_branch_find(struct hot_branch *b, const struct stacks *s);
+
+/* Of the time in Python's interpreter, what C functions its loop calls: the one with most of it,
+ * with what that calls; function NULL: none has half of it. */
+int hot_python_calls(struct hot_place *out, const struct stacks *s);
+
+#endif

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hotspot.c - the one place that most of the CPU time went to: what it is, who runs it, and what
+ * fits code of its kind. */
+#include "core/stacks/hot.h"
+
+#include "core/glob.h"
+#include "core/stacks/symbol.h"
+#include "report/summary/code.h"
+#include "report/summary/parts.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What Python is said to do in its C functions: the first whose name matches. */
+static const struct {
+	const char *functions, *what, *advice;
+} operations[] = {
+	{ "PySequence_Contains,list_contains,tuple_contains,_PySequence_IterSearch",
+	  "`in` of a list",
+	  "Each one looks at one element after the other: a set or a dict finds it at once." },
+	{ "list_index*,list_count*,list_remove*", "list.index, count or remove",
+	  "Each one looks at one element after the other: a dict or a set finds it at once." },
+	{ "list_insert*,ins1,PyList_Insert", "list.insert",
+	  "Each one moves what is behind it: append, or use collections.deque." },
+	{ "list_pop*,list_ass_slice*,PyList_SetSlice", "list.pop or del at the front of a list",
+	  "Each one moves what is behind it: use collections.deque." },
+	{ "list_concat*,list_slice*,list_subscript*,PyList_GetSlice", "copies of lists (+ or [:])",
+	  "Each one copies the list: append or extend it in place, or pass an index." },
+	{ "unicode_concatenate*,PyUnicode_Append*,PyUnicode_Concat*", "+ of strings",
+	  "Each one may copy the string so far: collect the parts, and join them once." },
+	{ "bytes_concat*,PyBytes_Concat*", "+ of bytes",
+	  "Each one copies the bytes so far: use a bytearray, or join the parts once." },
+	{ "long_*,k_mul*,x_mul*,x_divrem*,l_divmod*,_PyLong_*", "arithmetic with integers",
+	  "Integers of very many digits are slow: use int64 of NumPy, a modulus, or gmpy2." },
+	{ "list_sort*,builtin_sorted*,PyList_Sort*", "sorting",
+	  "Sort once, or keep it sorted (bisect, heapq)." },
+	{ "dict_copy*,PyDict_Copy*", "copies of dicts",
+	  "Each one copies the dict: pass it, or change it in place." },
+	{ "unicode_contains*,PyUnicode_Contains*,unicode_find*,unicode_count*,unicode_replace*",
+	  "search in strings", "Each one goes through the string: search once, or index it." },
+};
+
+static void __attribute__((format(printf, 3, 4)))
+put(char *out, size_t size, const char *format, ...)
+{
+	size_t n = strlen(out);
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(out + n, size - n, format, ap);
+	va_end(ap);
+}
+
+/* ---- what ---- */
+
+/* "Logger.debug (logging/__init__.py:1477)", "qsort (libc.so.6)". Of a package's file named as all
+ * such are the package's name helps. */
+static void put_place(char *out, size_t size, const struct hot_place *p)
+{
+	const char *base = symbol_base(p->file ? p->file : p->function->module);
+
+	if (p->file && !strcmp(base, "__init__.py"))
+		for (base--; base > p->file && base[-1] != '/'; base--)
+			;
+	if (!*p->function->name)
+		put(out, size, "%.120s", p->function->shown);
+	else if (p->file && p->line)
+		put(out, size, "%.80s (%.60s:%u)", p->function->shown, base, p->line);
+	else
+		put(out, size, "%.80s (%.60s)", p->function->shown, base);
+}
+
+/* Of what was sampled: else it is not one place. */
+static const double most = 0.5;
+
+struct found {
+	struct hot hot;
+	double share; /* of what was sampled */
+	double error;
+	double sampled_s, scale; /* in all; what was sampled is such a part of the CPU time */
+	bool python;
+	struct hot_place native;  /* what Python calls there */
+	int operation;            /* of the table; -1: none */
+	struct hot_branch branch; /* n 0: the one place has most */
+	bool interpreter;         /* which of the script's lines it is is not known */
+};
+
+static int operation_of(const struct hot_place *p)
+{
+	for (int i = 0; p->function && i < (int)(sizeof operations / sizeof operations[0]); i++)
+		if (glob_match(operations[i].functions, p->function->name))
+			return i;
+	return -1;
+}
+
+static void say_branch(struct summary_hot *out, const struct found *f)
+{
+	const struct hot_branch *b = &f->branch;
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		put(out->place, sizeof out->place, "%s", i ? ", " : "");
+		put_place(out->place, sizeof out->place, &b->part[i]);
+		put(out->place, sizeof out->place, " %.0f %%",
+		    100 * f->scale * b->part[i].seconds / f->sampled_s);
+	}
+	put(out->place, sizeof out->place, ", called by ");
+	put_place(out->place, sizeof out->place, &b->from);
+}
+
+static void say_place(struct summary_hot *out, const struct found *f, const struct classes *c)
+{
+	const struct hot *h = &f->hot;
+	uint32_t class = h->calls.function ? h->calls.function->class : h->place.function->class;
+
+	out->place[0] = '\0';
+	if (f->branch.n) {
+		say_branch(out, f);
+		return;
+	}
+	if (f->interpreter)
+		put(out->place, sizeof out->place, "the interpreter itself, ");
+	put_place(out->place, sizeof out->place, h->calls.function ? &h->calls : &h->place);
+	if (class >= CLASS_FIRST && !f->python && !f->interpreter)
+		put(out->place, sizeof out->place, " (%s)", classes_label(c, class));
+	if (h->calls.function) {
+		put(out->place, sizeof out->place, ", called by ");
+		put_place(out->place, sizeof out->place, &h->place);
+	}
+	if (f->operation >= 0 && !h->calls.function)
+		put(out->place, sizeof out->place, ", which spends it in %s (%.60s)",
+		    operations[f->operation].what, f->native.function->shown);
+	else if (f->native.function && !h->calls.function)
+		put(out->place, sizeof out->place, ", which spends it in %.80s",
+		    f->native.function->shown);
+	else if (h->by.function && h->own) {
+		put(out->place, sizeof out->place, ", called by ");
+		put_place(out->place, sizeof out->place, &h->by);
+	}
+}
+
+/* Also of use where a rule knows what is done there, or where the kernel does it for this place. */
+static void say_in(struct summary_hot *out, const struct found *f)
+{
+	out->in[0] = '\0';
+	if (!f->hot.own || f->branch.n || f->share < most)
+		return;
+	put(out->in, sizeof out->in, ", most likely in ");
+	put_place(out->in, sizeof out->in, &f->hot.place);
+	if (f->hot.by.function) {
+		put(out->in, sizeof out->in, ", called by ");
+		put_place(out->in, sizeof out->in, &f->hot.by);
+	}
+	put(out->in, sizeof out->in, ".");
+}
+
+/* ---- who ---- */
+
+enum { MANY = 4, ARGUMENTS = 120 };
+static const double one_core = 1.35;
+
+/* The command line of the process of that name that used most. */
+static const char *command_line(const struct summary *s, const char *command)
+{
+	for (uint32_t i = 0; i < s->nby_cpu; i++)
+		if (s->by_cpu[i].name && !strcmp(s->by_cpu[i].name, command))
+			return s->by_cpu[i].command_line;
+	return NULL;
+}
+
+/* Without the directories of the program. */
+static const char *without_directories(const char *line)
+{
+	const char *begin = line;
+
+	for (const char *at = line; *at && *at != ' '; at++)
+		if (*at == '/')
+			begin = at + 1;
+	return *begin && *begin != ' ' && *line == '/' ? begin : line;
+}
+
+/* Its first line, shortened. */
+static void put_line(char *out, size_t size, const char *line)
+{
+	const char *begin = without_directories(line);
+	size_t n = strcspn(begin, "\n");
+
+	n = n < ARGUMENTS ? n : ARGUMENTS;
+	snprintf(out, size, "%.*s%s", (int)n, begin, begin[n] ? "..." : "");
+}
+
+static void say_who(struct summary_hot *out, const struct summary *s)
+{
+	const struct summary_command *c = s->commands;
+	const char *line = s->ncommands ? command_line(s, c->name) : NULL;
+
+	out->who[0] = '\0';
+	if (!s->ncommands)
+		return;
+	if (!(c->cpu_s >= s->cpu_s / 2))
+		snprintf(out->who, sizeof out->who, "several commands");
+	else if (!line)
+		snprintf(out->who, sizeof out->who, "%.80s", c->name);
+	else
+		put_line(out->who, sizeof out->who, line);
+	if (c->processes >= MANY && c->cpu_s >= s->cpu_s / 2) {
+		char one[sizeof out->who];
+
+		snprintf(one, sizeof one, "%s", out->who);
+		snprintf(out->who, sizeof out->who, "%.0f processes like `%.160s`", c->processes,
+			 one);
+	}
+	if (s->cores_used_mean < one_core && summary_cores(s).v >= 2)
+		put(out->who, sizeof out->who,
+		    ", on one of %.0f cores, and hardly anything ran in parallel",
+		    summary_cores(s).v);
+}
+
+/* ---- what to do ---- */
+
+static const double large_bytes = 64 << 20; /* beyond the caches of most processors */
+
+static const char *advice_of(const struct found *f)
+{
+	const struct hot *h = &f->hot;
+
+	if (f->branch.n)
+		return "Begin with the first of them: call it less often, or give it less to do.";
+	if (f->interpreter)
+		return "Which lines of the script these are was not recorded: a profiler of the language tells. "
+		       "Let libraries do the loops.";
+	if (f->operation >= 0 && !h->calls.function)
+		return operations[f->operation].advice;
+	if (h->calls.function || f->native.function)
+		return "Call it less often, give it less to do, or use another way.";
+	if (f->python)
+		return "Python's interpreter runs that itself: do it less often, or by compiled code (NumPy, "
+		       "Numba, Cython).";
+	if (!h->own)
+		return "What it does there follows from its options and its input.";
+	return h->place.line
+		       ? "Look at its loops: `sonde show --by line`."
+		       : "Look at its loops; built with -g, `sonde show --by line` names the line.";
+}
+
+/* Of compiled code it is not known whether it computes or waits for memory. */
+static void say_advice(struct summary_hot *out, const struct found *f, const struct summary *s)
+{
+	bool compiled = f->hot.own && !f->python && !f->hot.calls.function && !f->branch.n;
+	double held = s->peak_memory_bytes;
+	char bytes[32];
+
+	snprintf(out->advice, sizeof out->advice, "%s", advice_of(f));
+	if (compiled && held >= large_bytes)
+		put(out->advice, sizeof out->advice,
+		    " The job holds %s, more than caches do: to go through that in strides or at random takes "
+		    "many times what computing takes (cache misses), which only counters tell (--perf).",
+		    unit_format(UNIT_BYTES, held, bytes, sizeof bytes));
+	else if (compiled)
+		put(out->advice, sizeof out->advice,
+		    " How much of it goes to cache misses only counters tell (--perf).");
+}
+
+/* ---- all of it ---- */
+
+static const double python_most = 0.85; /* of what was sampled: then it is a job of Python */
+
+/* Of what was sampled, the share of commands that run Python: its own looks begin later. */
+static double python_share(const struct stacks *native, const struct stacks *python)
+{
+	const struct stacks_rows *of = &native->rows[STACKS_BY_COMMAND];
+	const struct stacks_rows *with = &python->rows[STACKS_BY_COMMAND];
+	double sum = 0;
+
+	for (uint32_t i = 0; i < of->n; i++)
+		for (uint32_t k = 0; k < with->n; k++)
+			sum += strcmp(of->row[i].command, with->row[k].command) ? 0
+										: of->row[i].self;
+	return stacks_share(native, sum);
+}
+
+static bool is_interpreter(const struct classes *c, const struct hot *h)
+{
+	uint32_t class = h->place.function->class;
+
+	return !h->own && class >= CLASS_FIRST &&
+	       (class == classes_find(c, "interpreter") || class == classes_find(c, "python"));
+}
+
+static int find(struct found *f, const struct code *code)
+{
+	const struct stacks *native = code->stacks, *python = code->python;
+	const struct stacks *of;
+	int rc;
+
+	*f = (struct found){ .operation = -1 };
+	f->python = python && python->total > 0 && python_share(native, python) >= python_most;
+	rc = hot_make(&f->hot, f->python ? python : native);
+	if (!rc && f->python)
+		rc = hot_python_calls(&f->native, native);
+	if (rc || !f->hot.place.function)
+		return rc;
+	of = f->python ? python : native;
+	f->sampled_s = of->total;
+	f->share = stacks_share(of, f->hot.place.seconds);
+	f->interpreter = is_interpreter(&code->classes, &f->hot);
+	if (f->share < most) {
+		hot_branch_find(&f->branch, of);
+		f->share = f->branch.n ? stacks_share(of, f->branch.seconds) : f->share;
+		f->interpreter &= !f->branch.n;
+	}
+	f->error = stacks_error(of, f->share);
+	f->operation = operation_of(&f->native);
+	return 0;
+}
+
+/* The function with most of the time of those classes. */
+static void find_spinning(struct summary *s)
+{
+	const struct stacks *st = s->code->stacks;
+	const struct stacks_rows *rows = &st->rows[STACKS_BY_FUNCTION];
+	const uint32_t locks = classes_find(&s->code->classes, "locks"),
+		       spins = classes_find(&s->code->classes, "spinning");
+
+	for (uint32_t i = 0; i < rows->n && !*s->code_spins; i++) {
+		const struct stacks_row *row = &rows->row[i];
+
+		if (row->class && (row->class == locks || row->class == spins))
+			put_place(s->code_spins, sizeof s->code_spins,
+				  &(struct hot_place){ .function = &st->functions[row->function],
+						       .file = row->file,
+						       .line = row->line });
+	}
+}
+
+static void find_fortran(struct summary *s)
+{
+	static const char files[] =
+		"*.f90,*.F90,*.f95,*.F95,*.f03,*.F03,*.f08,*.F08,*.f,*.F,*.for,*.ftn";
+	static const char procedures[] = "MAIN__,__*_MOD_*";
+	const struct stacks *st = s->code->stacks;
+	const struct stacks_rows *rows = &st->rows[STACKS_BY_FUNCTION];
+	double sum = 0;
+
+	for (uint32_t i = 0; i < rows->n; i++)
+		if ((rows->row[i].file && glob_match(files, rows->row[i].file)) ||
+		    glob_match(procedures, rows->row[i].name))
+			sum += rows->row[i].self;
+	s->code_fortran_ratio = stacks_share(st, sum);
+}
+
+/* What was not sampled is taken to be as what was; kernel time and short processes are known to be
+ * none of it. */
+int summary_hot_make(struct summary *s)
+{
+	const struct code_account *a = s->code ? &s->code->account : NULL;
+	struct found f;
+	double of;
+	int rc;
+
+	s->code_fortran_ratio = s->hot.ratio = s->hot.least = s->hot.seconds = NAN;
+	if (!a || !s->code->stacks || !(s->code->stacks->total > 0) || !(a->whole_s > 0))
+		return 0;
+	find_spinning(s);
+	find_fortran(s);
+	rc = find(&f, s->code);
+	if (rc || !f.hot.place.function)
+		return rc;
+	of = isnan(a->user_s) ? a->whole_s : fmax(0, a->user_s - a->short_s);
+	s->hot.seconds = f.share * of;
+	f.scale = of / a->whole_s;
+	s->hot.ratio = s->hot.seconds / a->whole_s;
+	s->hot.least = fmax(0, f.share - f.error) * of / a->whole_s;
+	say_place(&s->hot, &f, &s->code->classes);
+	say_in(&s->hot, &f);
+	say_who(&s->hot, s);
+	say_advice(&s->hot, &f, s);
+	return 0;
+}
