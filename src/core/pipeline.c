@@ -23,6 +23,8 @@ static const char *const keys[KEYS] = {
 	[PIPELINE_SKIP] = "skip",
 	[PIPELINE_SKIP_SHORT] = "skip-short",
 	[PIPELINE_LINE] = "line",
+	[PIPELINE_OUTPUT] = "output",
+	[PIPELINE_BUILDS] = "builds",
 	[PIPELINE_PASTE] = "paste",
 	[KEY_LABEL] = "label",
 	[KEY_ABOUT] = "about",
@@ -156,6 +158,8 @@ static int take(struct pipeline_tool *tool, int key, const struct entry *en, str
 		return 0;
 	case PIPELINE_SKIP:
 	case PIPELINE_SKIP_SHORT:
+	case PIPELINE_OUTPUT:
+	case PIPELINE_BUILDS:
 		while (!rc && *(p += strspn(p, " \t"))) {
 			size_t n = strcspn(p, " \t");
 

@@ -30,6 +30,8 @@ enum pipeline_list {
 	PIPELINE_SKIP,       /* names of children of a driver that are no tasks */
 	PIPELINE_SKIP_SHORT, /* likewise where no sample saw them */
 	PIPELINE_LINE,       /* lines of the file that say it */
+	PIPELINE_OUTPUT,     /* words of a command line before a file that the task writes */
+	PIPELINE_BUILDS,     /* programs whose file may have any name, as a linker's */
 	PIPELINE_PASTE,      /* the tool's own words for what a rule needs, line by line */
 	PIPELINE_PASTE_ALL,  /* and for what all need */
 	PIPELINE_LISTS

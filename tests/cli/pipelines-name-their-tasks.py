@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # limit: 120
-"""sonde show --pipelines has the tasks of GNU make, also of a recursive one, and of xargs by program, with wall time, memory and lines to paste; a site
-adds a tool; the page and Markdown have the table; a hostile name is only shown."""
+"""sonde show --pipelines has the tasks of GNU make, also of a recursive one, and of xargs, by the file that they write and their program, with wall time, memory and
+lines to paste; a site adds a tool; page, PDF and Markdown have the table; a hostile name is only shown."""
+import glob
 import json
 import os
+import shutil
 import subprocess
 
 import jsonschema
@@ -35,10 +37,11 @@ with open("hold.py", "w", encoding="utf-8") as f:
 with open("Makefile", "w", encoding="utf-8") as f:
     f.write("all: a b inner\na b:\n\t@mkdir -p out && /usr/bin/python3 hold.py 60; :\ninner:\n\t@cd sub && $(MAKE)\n.PHONY: all a b inner\n")
 with open("sub/Makefile", "w", encoding="utf-8") as f:
-    f.write("all: x y\nx y:\n\t@sleep 0.6\n.PHONY: all x y\n")
+    f.write("all: x y a.txt b.txt\nx y:\n\t@sleep 0.6\n%.txt:\n\t@sleep 0.4 > $@\n.PHONY: all x y\n")
 
 make = told(record("made", "make", "-s", "-j4"))["make"]
-assert make[""]["tasks"] == 4, make
+assert make[""]["tasks"] == 6, make
+assert make["*.txt: sleep"]["tasks"] == 2, make
 assert make["sleep"]["tasks"] == 2 and 0.55 < make["sleep"]["wall_median_seconds"], make
 assert make["python3"]["tasks"] == 2 and make["python3"]["tasks_with_peak_memory"] == 2, make
 assert 60 << 20 < make["python3"]["peak_memory_bytes"] < 120 << 20, make
@@ -46,12 +49,17 @@ assert make["python3"]["longest"]["command_line"], make
 assert make[""]["paste"].startswith("make -j"), make
 
 text = sonde("show", "--pipelines", "made").stdout
-assert text.startswith("make: 4 tasks by 2 names\n") and "\nmake -j" in text, text
+assert text.startswith("make: 6 tasks by 3 names\n") and "\nmake -j" in text, text
 assert "| make | tasks |" in sonde("show", "--markdown", "made").stdout
 sonde("report", "--only", "html", "made")
 with open("made/report.html", encoding="utf-8") as f:
     page = f.read()
-assert 'id="h-pipelines"' in page and "make -j" in page
+assert 'id="h-pipelines"' in page and "make -j" in page and "*.txt: sleep" in page
+if shutil.which("pdftotext") and os.path.exists(f"{os.environ['BUILD']}/libexec/sonde/sonde-draw"):
+    sonde("report", "--only", "pdf", "made")
+    (paper,) = glob.glob("made/*.pdf")
+    paper = " ".join(subprocess.run(["pdftotext", "-layout", "-l", "1", paper, "-"], check=True, capture_output=True, text=True).stdout.split())
+    assert "Tasks of make" in paper and "python3 2 " in paper and "*.txt: sleep 2 " in paper, paper
 
 xargs = told(record("xargs", "sh", "-c", "seq 5 | xargs -P2 -n1 sh -c 'sleep 0.3'"))["xargs"]
 assert xargs["sleep"]["tasks"] == 5 and "xargs -P" in xargs[""]["paste"], xargs

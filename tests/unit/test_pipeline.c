@@ -127,7 +127,7 @@ static void test_recursive_make(void **state)
 	near(rule(&j, "make", "cc")->wall_max_s, 6);
 	near(rule(&j, "make", "cc")->cpu_s, 10.1);
 	near(rule(&j, "make", "cc")->peak_bytes, 302e6);
-	near(rule(&j, "make", "ld")->peak_bytes, 51e6);
+	near(rule(&j, "make", "x: ld")->peak_bytes, 51e6);
 	assert_true(text_has(&j, "make -j8")); /* of 8 cores, one each */
 	end(&j);
 }
@@ -331,6 +331,76 @@ static void test_tasks_on_gpus(void **state)
 	end(&j);
 }
 
+/* A task of make is named after the file that a command line of it says it writes, if one does. */
+static void test_files_name_tasks_of_make(void **state)
+{
+	static const struct {
+		const char *name, *line, *rule;
+	} cases[] = {
+		{ "gcc", "gcc -O2 -c src/a.c -o build/a.o", "build/a.o: gcc" },
+		{ "gcc", "/usr/bin/gcc-12 a.o -o ./app -lm", "app: gcc" },
+		{ "sh", "sh -c 'cd lib && ar rcs libx.a a.o b.o'", "libx.a: ar" },
+		{ "sh", "/bin/sh -ec 'sort a.txt | uniq >'\\''out/b.txt'\\''; :'",
+		  "out/b.txt: sort" },
+		{ "sh", "sh -c 'mkdir -p x; CC=1 exec cc -c \\\n a.c -o a.o'", "a.o: cc" },
+		{ "sh", "sh -c 'work 2>err.log >>sum'", "sum: work" },
+		{ "sh", "sh -c 'work 2>>err.log >&2'", "work" },
+		{ "sh", "sh -c 'awk '\\''$1 > 0.5e'\\'' in; work >/dev/null'", "awk" },
+		{ "bash", "bash -eu -o pipefail -c 'work --output=r/t.csv'", "r/t.csv: work" },
+		{ "kubectl", "kubectl get -o json --output=json", "kubectl" },
+		{ "ps", "ps -o pid,comm x.y", "ps" },
+		{ "work", "work -o /tmp/cc12.s -o '$x.o' -o 'a b.o' -o -x.o -o dir/ -o 1.5",
+		  "work" },
+		{ "work", "work -o lib/lo...", "work" }, /* cut */
+		{ "work", "work -o '***'", "work" },
+		{ "work", "work -o /home/me/build/r.dat", "r.dat: work" },
+		{ "work", "work -o", "work" },
+		{ "sh", "sh -c '", "sh" },
+		{ "sh", "sh -c 'sh -c '\\''sh -c \"sh -c x\" > a.b'\\''", "a.b: sh" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		const struct made m[] = { { "make", "make", -1, 0, 9, 0, 1 },
+					  { cases[i].name, cases[i].line, 0, 0, 4, 4, 10 } };
+		struct job j;
+
+		make(&j, m, 2);
+		if (strcmp(tool(&j, "make")->rule[0].name, cases[i].rule) != 0)
+			fail_msg("%s is %s", cases[i].line, tool(&j, "make")->rule[0].name);
+		end(&j);
+	}
+}
+
+/* Several files of a program that end alike are one rule; what it started says it, too. */
+static void test_files_that_end_alike_are_a_rule(void **state)
+{
+	const struct made m[] = {
+		{ "make", "make -j4", -1, 0, 20, 0.1, 5 },
+		{ "cc", "cc -I/very/long -c a.c ...", 0, 1, 5, 0.1, 2 },
+		{ "cc1", "cc1 a.c -o /tmp/x.s", 1, 1, 4, 3, 100 },
+		{ "as", "as -o lib/a.o /tmp/x.s", 1, 4, 5, 0.9, 10 },
+		{ "cc", "cc -c b.c -o lib/b.o", 0, 5, 8, 0.1, 200 },
+		{ "c++", "c++ -c c.cc -o lib/c.o", 0, 5, 8, 0.1, 2 },
+		{ "cc", "cc lib/a.o -o app.bin", 0, 8, 9, 0.1, 2 },
+		{ "cc", "cc lib/a.o -o app.bin", 0, 9, 10, 0.1, 2 },
+		{ "cc", "cc lib/a.o -shared -o lib.so.1", 0, 9, 10, 0.1, 2 },
+		{ "cc", "cc lib/a.o -shared -o lib.so.2", 0, 9, 10, 0.1, 2 },
+	};
+	struct job j;
+
+	(void)state;
+	make(&j, m, sizeof m / sizeof m[0]);
+	assert_int_equal(rule(&j, "make", "*.o: cc")->tasks, 2);
+	near(rule(&j, "make", "*.o: cc")->peak_bytes, 200e6);
+	assert_int_equal(rule(&j, "make", "lib/c.o: c++")->tasks, 1);
+	assert_int_equal(rule(&j, "make", "app.bin: cc")->tasks, 2);
+	assert_int_equal(rule(&j, "make", "lib.so.1: cc")->tasks, 1);
+	assert_int_equal(tool(&j, "make")->nrules, 5);
+	assert_false(tool(&j, "make")->nameless);
+	end(&j);
+}
+
 static void test_no_tool(void **state)
 {
 	const struct made m[] = { { "sh", "sh", -1, 0, 9, 0, 1 }, { "a", "a", 0, 0, 4, 4, 10 } };
@@ -412,6 +482,8 @@ int main(void)
 		cmocka_unit_test(test_hostile_trees),
 		cmocka_unit_test(test_many_tasks),
 		cmocka_unit_test(test_tasks_on_gpus),
+		cmocka_unit_test(test_files_name_tasks_of_make),
+		cmocka_unit_test(test_files_that_end_alike_are_a_rule),
 		cmocka_unit_test(test_no_tool),
 		cmocka_unit_test(test_patterns),
 		cmocka_unit_test(test_faults_of_files),

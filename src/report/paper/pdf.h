@@ -27,5 +27,8 @@ struct pdf_shown {
 	uint32_t plot[2], n;
 };
 struct pdf_shown pdf_first_page(struct bytes *drawing, const struct plots *p);
+/* Tasks of workflow tools, most wall time first, at y; y below them. Nothing where there are none.
+ */
+double pdf_pipelines(struct bytes *drawing, const struct plots *p, double y);
 
 #endif

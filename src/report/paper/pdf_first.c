@@ -570,6 +570,7 @@ struct pdf_shown pdf_first_page(struct bytes *d, const struct plots *p)
 	y = asked_for(d, p->summary, y);
 	y = steps(d, p->summary, y);
 	y = path(d, p, y);
+	y = pdf_pipelines(d, p, y);
 	y = verdicts(d, p, y, p->n ? PDF_BOTTOM - OVERVIEW_HEIGHT - 6 : PDF_BOTTOM);
 	return overview(d, p, y);
 }

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -170,80 +171,22 @@ static uint32_t find_owners(struct forest *f, const struct pipeline_tool *t)
 
 /* ---- names ---- */
 
-static bool is_word_of(const char *list, const char *word, size_t n)
-{
-	const char *at = list;
-
-	while ((at = strstr(at, " ")) && at[1]) {
-		at++;
-		if (strcspn(at, " ") == n && !memcmp(at, word, n))
-			return true;
-	}
-	return false;
-}
-
-static const char shells[] = " sh bash dash ksh zsh ash ";
-/* What prepares, and what only starts another program. */
-static const char setup[] =
-	" set cd mkdir rm rmdir mv cp ln touch echo printf export test [ true : ulimit umask "
-	"source . module if then for do while trap exit wait uname chmod ";
-static const char starters[] = " exec time command nohup env nice ionice stdbuf setsid ";
-
-/* The program that the text of a shell's -c runs: the first that does not prepare only. Blank and
- * quotes of the outer shell are left out. */
-static bool program_in(const char *text, char *out, size_t size)
-{
-	while (*text) {
-		size_t n, base;
-
-		text += strspn(text, " \t\n;&|({'\"\\");
-		n = strcspn(text, " \t\n;&|()'\"\\<>");
-		if (!n)
-			return false;
-		if (memchr(text, '=', n) || is_word_of(starters, text, n)) {
-			text += n;
-			continue;
-		}
-		if (is_word_of(setup, text, n)) {
-			text += strcspn(text, ";&|\n");
-			continue;
-		}
-		for (base = n; base && text[base - 1] != '/'; base--)
-			;
-		if (n - base >= size || base == n || memchr(text, '*', n) ||
-		    !strncmp(text, "...", 3))
-			return false;
-		memcpy(out, text + base, n - base);
-		out[n - base] = '\0';
-		return true;
-	}
-	return false;
-}
-
-/* "bash" and "bash .command.sh", which say nothing; not "bash align.sh". */
-static bool is_shell(const char *name)
-{
-	size_t n = strcspn(name, " ");
-
-	return is_word_of(shells, name, n) && (!name[n] || name[n + 1] == '.');
-}
-
 /* What a task runs: of a shell, what its text says, else the first that it started. */
 static const char *program_of(const struct forest *f, uint32_t at, char *out, size_t size)
 {
 	for (int depth = 0; depth < DEPTH; depth++) {
 		const struct summary_process *x = &f->s->processes[at];
-		const char *text = x->command_line ? strstr(x->command_line, " -c ") : NULL;
+		const char *text = pipeline_names_text(x->command_line);
 		uint32_t child = f->child[at];
 
-		if (!is_shell(x->name))
+		if (!pipeline_names_shell(x->name))
 			return x->name;
-		if (text && program_in(text + strlen(" -c "), out, size))
+		if (text && pipeline_names_program(text, out, size))
 			return out;
 		for (; child != NONE; child = f->next[child]) {
 			const char *name = f->s->processes[child].name;
 
-			if (!is_word_of(setup, name, strlen(name)))
+			if (!pipeline_names_setup(name, strlen(name)))
 				break;
 		}
 		if (child == NONE)
@@ -258,16 +201,17 @@ static double utc_of(const struct forest *f, double s)
 	return (double)f->r->t0_utc_ns / 1e9 + s;
 }
 
-/* The first of its processes whose command line names the file. */
-static bool name_in_file(const struct forest *f, const struct pipeline_tool *t, uint32_t task,
-			 char *rule)
+/* What the first of its processes says whose command line says it. */
+static bool said_by(bool (*says)(const struct pipeline_tool *t, const char *line, char *rule),
+		    const struct forest *f, const struct pipeline_tool *t, uint32_t task,
+		    char *rule)
 {
 	uint32_t at = task, seen = 0;
 
-	while (t->file && seen++ < 64) {
+	while (seen++ < 64) {
 		const char *line = f->s->processes[at].command_line;
 
-		if (line && pipeline_names_file(t, line, rule))
+		if (line && says(t, line, rule))
 			return true;
 		if (f->child[at] != NONE) {
 			at = f->child[at];
@@ -290,7 +234,7 @@ static bool find_rule(const struct forest *f, const struct pipeline_tool *t,
 	if (x->command_line && pipeline_match(&t->list[PIPELINE_TASK], x->command_line, rule) &&
 	    *rule)
 		return true;
-	if (name_in_file(f, t, task, rule))
+	if (t->file && said_by(pipeline_names_file, f, t, task, rule))
 		return true;
 	if (t->snakemake && pipeline_names_snakemake(names, utc_of(f, x->start_s),
 						     utc_of(f, x->end_s), x->command_line, rule))
@@ -299,23 +243,38 @@ static bool find_rule(const struct forest *f, const struct pipeline_tool *t,
 	       *rule;
 }
 
+/* "lib/x.o: cc", or the program alone. */
+static void name_without_rule(const struct forest *f, const struct pipeline_tool *t, uint32_t task,
+			      char *rule)
+{
+	char program[PIPELINE_RULE_MAX];
+	const char *name = program_of(f, task, program, sizeof program);
+	size_t n;
+
+	if (t->list[PIPELINE_OUTPUT].n && said_by(pipeline_names_output, f, t, task, rule)) {
+		n = strlen(rule);
+		snprintf(rule + n, PIPELINE_RULE_MAX - n, ": %s", name);
+	} else {
+		snprintf(rule, PIPELINE_RULE_MAX, "%s", name);
+	}
+}
+
 static int name_tasks(struct pipelines *p, struct pipeline *of, const struct forest *f,
 		      struct pipeline_names *names, struct pipeline_task *task)
 {
 	char rule[PIPELINE_RULE_MAX];
 
 	for (uint32_t i = 0; i < of->ntasks; i++) {
-		const char *name = rule;
-
 		if (!find_rule(f, of->tool, names, task[i].process, rule)) {
-			name = program_of(f, task[i].process, rule, sizeof rule);
+			name_without_rule(f, of->tool, task[i].process, rule);
 			of->nameless |= of->tool->snakemake || of->tool->file;
 		}
-		task[i].rule = pool_text(&p->pool, name, strnlen(name, PIPELINE_RULE_MAX - 1));
+		task[i].rule = pool_text(&p->pool, rule, strlen(rule));
 		if (!task[i].rule)
 			return -ENOMEM;
 	}
-	return 0;
+	return of->tool->list[PIPELINE_OUTPUT].n ? pipeline_names_join(&p->pool, task, of->ntasks)
+						 : 0;
 }
 
 /* ---- figures ---- */

@@ -71,6 +71,19 @@ bool pipeline_names_snakemake(struct pipeline_names *n, double start_utc_s, doub
 void pipeline_names_close(struct pipeline_names *n);
 /* From the first lines of the file beside one that the command line names. */
 bool pipeline_names_file(const struct pipeline_tool *tool, const char *command_line, char *rule);
+/* The first file that a command line says it writes. */
+bool pipeline_names_output(const struct pipeline_tool *tool, const char *command_line, char *file);
+/* Tasks named by a file and a program, where several files of a program end alike, become one rule:
+ * "*.o: cc". 0 or -ENOMEM. */
+int pipeline_names_join(struct pool *pool, struct pipeline_task *task, uint32_t n);
+/* Behind -c, -ec and the like of a shell; NULL: there is none. May be NULL. */
+const char *pipeline_names_text(const char *command_line);
+/* The program that the text of a shell's -c runs: the first that does not prepare only. */
+bool pipeline_names_program(const char *text, char *out, size_t size);
+/* "bash" and "bash .command.sh", which say nothing; not "bash align.sh". */
+bool pipeline_names_shell(const char *name);
+/* Whether it only prepares, as mkdir. */
+bool pipeline_names_setup(const char *name, size_t n);
 
 /* Lines to paste for a rule, or for all of them; none for what is not known, and for a rule whose
  * name is not plain. */

@@ -271,3 +271,286 @@ bool pipeline_names_file(const struct pipeline_tool *tool, const char *command_l
 	}
 	return false;
 }
+
+/* ---- programs ---- */
+
+static bool is_word_of(const char *list, const char *word, size_t n)
+{
+	const char *at = list;
+
+	while ((at = strstr(at, " ")) && at[1]) {
+		at++;
+		if (strcspn(at, " ") == n && !memcmp(at, word, n))
+			return true;
+	}
+	return false;
+}
+
+static const char shells[] = " sh bash dash ksh zsh ash ";
+/* What prepares, and what only starts another program. */
+static const char setup[] =
+	" set cd mkdir rm rmdir mv cp ln touch echo printf export test [ true : ulimit umask "
+	"source . module if then for do while trap exit wait uname chmod ";
+static const char starters[] = " exec time command nohup env nice ionice stdbuf setsid ";
+
+bool pipeline_names_setup(const char *name, size_t n)
+{
+	return is_word_of(setup, name, n);
+}
+
+/* A word of letters that ends in c: -c, -euc. */
+static bool takes_text(const char *word, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		if (!islower((unsigned char)word[i]))
+			return false;
+	return n > 1 && word[0] == '-' && word[n - 1] == 'c';
+}
+
+const char *pipeline_names_text(const char *line)
+{
+	while (line && (line = strchr(line, ' ')) != NULL) {
+		size_t n = strcspn(++line, " ");
+
+		if (line[n] && takes_text(line, n))
+			return line + n + 1;
+	}
+	return NULL;
+}
+
+/* Blank and quotes of the outer shell are left out. */
+bool pipeline_names_program(const char *text, char *out, size_t size)
+{
+	while (*text) {
+		size_t n, base;
+
+		text += strspn(text, " \t\n;&|({'\"\\");
+		n = strcspn(text, " \t\n;&|()'\"\\<>");
+		if (!n)
+			return false;
+		if (memchr(text, '=', n) || is_word_of(starters, text, n)) {
+			text += n;
+			continue;
+		}
+		if (pipeline_names_setup(text, n)) {
+			text += strcspn(text, ";&|\n");
+			continue;
+		}
+		for (base = n; base && text[base - 1] != '/'; base--)
+			;
+		if (n - base >= size || base == n || memchr(text, '*', n) ||
+		    !strncmp(text, "...", 3))
+			return false;
+		memcpy(out, text + base, n - base);
+		out[n - base] = '\0';
+		return true;
+	}
+	return false;
+}
+
+bool pipeline_names_shell(const char *name)
+{
+	size_t n = strcspn(name, " ");
+
+	return is_word_of(shells, name, n) && (!name[n] || name[n + 1] == '.');
+}
+
+/* ---- files that a task writes ---- */
+
+enum { WORD_BYTES = 264, OUTPUT_MAX = 96, ENDING_MAX = 9 };
+
+/* A shell's words, one after the other. {0} with at set is the start. */
+struct lexer {
+	const char *at;
+	char word[WORD_BYTES];
+	bool inside;    /* a command: the next word is not its program */
+	bool redirects; /* the word is a file behind > */
+};
+
+/* What is between words: where a command ends, and what is behind >. */
+static void skip_between(struct lexer *x)
+{
+	bool number = x->word[0] && !x->word[strspn(x->word, "023456789")];
+	const char *from = x->at;
+
+	x->redirects = false;
+	for (; *x->at && strchr(" \t\n;&|()<>", *x->at); x->at++) {
+		if (*x->at == '>')
+			x->redirects = !number || x->at > from + 1; /* not 2> and 2>> */
+		else if (!strchr(" \t", *x->at))
+			x->redirects = false;
+		x->inside &= !strchr(";&|(\n", *x->at);
+	}
+}
+
+/* Without its quotes. False: there is none. */
+static bool next_word(struct lexer *x)
+{
+	char quote = 0;
+	size_t n = 0;
+
+	skip_between(x);
+	if (!*x->at)
+		return false;
+	for (; *x->at && (quote || !strchr(" \t\n;&|()<>", *x->at)); x->at++) {
+		if (quote ? *x->at == quote : *x->at == '\'' || *x->at == '"') {
+			quote = quote ? 0 : *x->at;
+			continue;
+		}
+		if (*x->at == '\\' && quote != '\'' && x->at[1])
+			x->at++;
+		if (n + 1 < sizeof x->word)
+			x->word[n++] = *x->at;
+	}
+	x->word[n] = '\0';
+	return true;
+}
+
+/* The name of a file that says something: none that the shell makes up, or that is passing. any: it
+ * need not look like one. */
+static bool is_file(const char *name, bool any)
+{
+	static const char *const passing[] = { "/dev/", "/tmp/", "/proc/", "/var/tmp/" };
+	size_t n = strlen(name);
+	bool letter = false;
+
+	for (size_t i = 0; i < n; i++) {
+		if (iscntrl((unsigned char)name[i]) ||
+		    strchr("$`*?[]{}()=,:;'\"\\ <>|&!#", name[i]))
+			return false;
+		letter |= isalpha((unsigned char)name[i]) != 0;
+	}
+	for (size_t i = 0; i < sizeof passing / sizeof passing[0]; i++)
+		if (!strncmp(name, passing[i], strlen(passing[i])))
+			return false;
+	return letter && n < OUTPUT_MAX && name[0] != '-' && name[n - 1] != '/' &&
+	       (n < 3 || strcmp(name + n - 3, "...") != 0) && (any || strpbrk(name, "./"));
+}
+
+static bool is_listed(const struct pipeline_words *w, const char *word)
+{
+	for (uint32_t i = 0; i < w->n; i++)
+		if (!strcmp(w->word[i], word))
+			return true;
+	return false;
+}
+
+/* Of a word such as --output=FILE. */
+static const char *value_in(const struct pipeline_words *w, const char *word)
+{
+	for (uint32_t i = 0; i < w->n; i++) {
+		size_t n = strlen(w->word[i]);
+
+		if (w->word[i][n - 1] == '=' && !strncmp(w->word[i], word, n))
+			return word + n;
+	}
+	return NULL;
+}
+
+static bool take_file(const char *name, bool any, char *file)
+{
+	if (!is_file(name, any))
+		return false;
+	name += 2 * !strncmp(name, "./", 2);
+	if (*name == '/')
+		name = strrchr(name, '/') + 1;
+	snprintf(file, PIPELINE_RULE_MAX, "%s", name);
+	return true;
+}
+
+static bool output_in(const struct pipeline_tool *t, const char *text, int depth, char *file)
+{
+	const struct pipeline_words *words = &t->list[PIPELINE_OUTPUT];
+	struct lexer x = { .at = text };
+	bool shell = false, any = false, next = false;
+
+	while (next_word(&x)) {
+		const char *base = strrchr(x.word, '/') ? strrchr(x.word, '/') + 1 : x.word;
+		const char *value = value_in(words, x.word);
+
+		if (!x.inside) {
+			x.inside = strchr(x.word, '=') == NULL &&
+				   !is_word_of(starters, x.word, strlen(x.word));
+			shell = is_word_of(shells, base, strlen(base));
+			any = t->list[PIPELINE_BUILDS].n &&
+			      pipeline_match(&t->list[PIPELINE_BUILDS], base, NULL);
+			next = false;
+			continue;
+		}
+		if (shell && depth < 2 && takes_text(x.word, strlen(x.word)) && next_word(&x) &&
+		    output_in(t, x.word, depth + 1, file))
+			return true;
+		if ((next && take_file(x.word, any, file)) ||
+		    (x.redirects && is_listed(words, ">") && take_file(x.word, true, file)) ||
+		    (value && take_file(value, any, file)))
+			return true;
+		next = is_listed(words, x.word);
+	}
+	return false;
+}
+
+bool pipeline_names_output(const struct pipeline_tool *tool, const char *command_line, char *file)
+{
+	return output_in(tool, command_line, 0, file);
+}
+
+/* What is behind the folders and names of "lib/x.o: cc": ".o: cc". NULL: nothing. */
+static const char *ending_of(const char *rule)
+{
+	const char *end = strstr(rule, ": "), *dot = end;
+	size_t n = 0;
+
+	while (dot && dot > rule && dot[-1] != '/' && *dot != '.')
+		dot--;
+	if (!dot || *dot != '.' || dot == rule || dot[-1] == '/' || !isalpha((unsigned char)dot[1]))
+		return NULL;
+	while (isalnum((unsigned char)dot[1 + n]))
+		n++;
+	return dot + 1 + n == end && n < ENDING_MAX ? dot : NULL;
+}
+
+static int by_ending(const void *a, const void *b)
+{
+	const struct pipeline_task *x = *(struct pipeline_task *const *)a;
+	const struct pipeline_task *y = *(struct pipeline_task *const *)b;
+	int endings = strcmp(ending_of(x->rule), ending_of(y->rule));
+
+	return endings ? endings : strcmp(x->rule, y->rule);
+}
+
+static int join_alike(struct pool *pool, struct pipeline_task **task, uint32_t n)
+{
+	char rule[PIPELINE_RULE_MAX];
+	const char *kept;
+
+	if (!strcmp(task[0]->rule, task[n - 1]->rule))
+		return 0;
+	snprintf(rule, sizeof rule, "*%s", ending_of(task[0]->rule));
+	kept = pool_text(pool, rule, strlen(rule));
+	for (uint32_t i = 0; kept && i < n; i++)
+		task[i]->rule = kept;
+	return kept ? 0 : -ENOMEM;
+}
+
+int pipeline_names_join(struct pool *pool, struct pipeline_task *task, uint32_t ntasks)
+{
+	struct pipeline_task **order = malloc((ntasks + 1u) * sizeof *order);
+	uint32_t n = 0, alike;
+	int rc = order ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; order && i < ntasks; i++)
+		if (ending_of(task[i].rule))
+			order[n++] = &task[i];
+	if (n)
+		qsort(order, n, sizeof *order, by_ending);
+	for (uint32_t i = 0; i < n && !rc; i += alike) {
+		const char *ending = ending_of(order[i]->rule);
+
+		for (alike = 1; i + alike < n; alike++)
+			if (strcmp(ending, ending_of(order[i + alike]->rule)) != 0)
+				break;
+		rc = join_alike(pool, order + i, alike);
+	}
+	free(order);
+	return rc;
+}

@@ -391,13 +391,16 @@ static const char opening[] =
 	"- **cores**: CPU time divided by wall time; **read** and **written**: what went through read and write calls; GPU memory, "
 	"if a task was seen on a GPU.\n\n"
 	"Below the table are lines to paste, in the tool's own words: 1.2 times the peak memory (at least 100 MB), 1.5 times the longest time, and as many cores "
-	"as the busiest task used. What is not known is left out. The report page and `show --markdown` have the same tables.\n\n"
+	"as the busiest task used. What is not known is left out. The report page and `show --markdown` have the same tables; the first page of the PDF has their first rows.\n\n"
 	"# Names\n\n"
 	"- Snakemake: the rule, from the command line of a job script or of a rule with `run:`, else from `.snakemake/metadata` in the "
 	"folder where the job was started.\n"
 	"- Nextflow: the process, from the first lines of `.command.run` in the task's work folder, where a sample saw the task.\n"
-	"- make, Ninja, GNU parallel, xargs and CWL do not say in a command line what a process is for: tasks have the name of their "
-	"program. Of a shell, it is the first program that it runs, without `mkdir`, `cd` and the like.\n\n"
+	"- make and Ninja do not say the target in a command line. What a task writes is there: `-o FILE`, `> FILE`, `ar rcs FILE` and the like, "
+	"of the task or of what it started. Such a task is `app: cc`; several files of a program that end alike are one rule, `*.o: cc`. "
+	"Files in `/tmp`, and of unknown programs those without `.` and `/`, are not taken. A command line is cut after 256 bytes: what is behind is not seen.\n"
+	"- The others, and those of GNU parallel, xargs and CWL, have the name of their program. Of a shell, it is the first program that it runs, "
+	"without `mkdir`, `cd` and the like.\n\n"
 	"Sonde reads those files when it shows the recording. If they are not there any more, tasks have the name of their program, and a line says so. "
 	"Use a shorter interval (`sonde run -i 200ms`) for tasks of less than a few seconds.\n\n"
 	"# How a tool is written\n\n"
@@ -418,6 +421,8 @@ static const char opening[] =
 	"`?` any character, `[abc]` one of these.\n"
 	"- `file`, `beside`, `line`: a word of a command line, such as `*/.command.sh`; the file in its folder to read instead; a line among "
 	"its first 4 KiB that says the name. `records: snakemake`: look in `.snakemake/metadata`.\n"
+	"- `output`: words of a command line behind which a file stands that the task writes; one that ends in `=` is followed by it at once, and `>` is the shell's. "
+	"`builds`: programs whose file may have any name.\n"
 	"- `paste`: a line for each rule, behind `|`; `paste-all`: a line for all tasks. `{cpus}`, `{memory_mb}`, `{memory_mib}`, `{minutes}`, `{gpus}`, and "
 	"`{jobs}`: how many tasks the job's cores and memory have room for. A line with a value that is not known is left out. Rules with other "
 	"characters in their names have none.\n\n"
@@ -447,6 +452,7 @@ int pipelines_manual(struct bytes *out, struct err *e)
 		words_of(out, "drivers ", &x->list[PIPELINE_DRIVER]);
 		words_of(out, "tasks ", &x->list[PIPELINE_TASK]);
 		words_of(out, "rules ", &x->list[PIPELINE_RULE]);
+		words_of(out, "files behind ", &x->list[PIPELINE_OUTPUT]);
 		words_of(out, "left out ", &x->list[PIPELINE_SKIP]);
 		while (out->len > 1 && out->data[out->len - 2] == '\n')
 			out->len--;
