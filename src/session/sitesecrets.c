@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/sitesecrets.h"
 
-#include "base/entropy.h"
+#include "base/random.h"
 #include "console/command.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_pipelines.c - tasks of workflow tools on the first page of the report on paper. */
-#include "chart/colour.h"
-#include "chart/text.h"
-#include "report/cell.h"
+#include "chart/shape.h"
+#include "chart/svg.h"
+#include "report/lines.h"
 #include "report/paper/pdf.h"
 #include "report/summary/pipeline.h"
 
