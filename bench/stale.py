@@ -2,9 +2,10 @@
 """Which sections of docs/performance.md are older than the code that they measure: stale.py mark|check DOCUMENT.
 
 A section is stale if, since the commit at which it was measured, more than a tenth of the lines of its bench and of what that
-measures have changed. `mark` writes so into the document, which `check` refuses if it does not say it, or says it of a section that is
+measures have changed; one that only moved, as into another file, has not. `mark` writes so into the document, which `check` refuses if it does not say it, or says it of a section that is
 not stale. So everyday changes are no fault, and figures of other code are never shown as those of this one. Without git nothing is known.
 """
+import collections
 import re
 import subprocess
 import sys
@@ -19,6 +20,7 @@ MEASURES = {
     "startup": [*SAMPLING, "src/recording"], "sources": ["src/source"], "recording": WRITING, "sampler": SAMPLING,
     "spans": ["src/lib", "src/source/program/spans.c", "src/recording"], "reading": READING, "report": [*READING, "src/chart", "src/draw"],
     "export": ["src/sink", "src/recording", "src/core"], "columns": ["src/sink"], "hdf5": ["src/hdf5", "src/sink"],
+    "stacks": ["src/unwind", "src/source/program", "src/core/stacks"], "waits": ["src/unwind", "src/waits", "src/source/program"],
     "trials": ["src/bench", "src/store", "src/database"], "profiles": ["src/import", "src/sink", "src/recording"], "annotations": ["src/inject", "src/lib/span_make.c", "src/lib/span_names.c"],
 }
 MEASURED = re.compile(r"^Measured on (\d{4}-\d\d-\d\d) at commit ([0-9a-f]{7,40})(?:-dirty)?, .*Again: `\./dev bench (\w+)`\.")
@@ -26,7 +28,7 @@ MARK = re.compile(r" \*\*Stale\*\*: [^.]*\.$")
 
 
 def git(*args):
-    done = subprocess.run(["git", *args], capture_output=True, text=True, check=False)
+    done = subprocess.run(["git", *args], capture_output=True, text=True, errors="replace", check=False)
     return done.stdout if done.returncode == 0 else None
 
 
@@ -35,11 +37,13 @@ def changed_share(name, commit, date):
     paths = [f"bench/{name}.sh", *MEASURES.get(name, ["src"])]
     if git("cat-file", "-e", commit + "^{commit}") is None: # a commit that was rebased: the last one of that day
         commit = (git("rev-list", "-1", f"--before={date}T23:59:59Z", "HEAD") or "").strip()
-    counts = git("diff", "--numstat", commit, "HEAD", "--", *paths) if commit else None
+    diff = git("diff", "--no-renames", "--unified=0", commit, "HEAD", "--", *paths) if commit else None
     files = git("ls-files", "--", *paths)
-    if counts is None or not files:
+    if diff is None or not files:
         return None
-    changed = sum(max(map(int, row[:2])) for row in (line.split("\t") for line in counts.splitlines()) if row[0].isdigit())
+    gone, new = (collections.Counter(line[1:].strip() for line in diff.splitlines() if line.startswith(sign) and not line.startswith(3 * sign))
+                 for sign in "-+")
+    changed = max((gone - new).total(), (new - gone).total())
     lines = 0
     for path in files.splitlines():
         try:
