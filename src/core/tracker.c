@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/tracker.h"
 
+#include "base/text/json.h"
+
 #include "core/frame/rate.h"
 
 #include <ctype.h>

@@ -11,10 +11,11 @@
 #ifndef SONDE_CORE_TRACKER_H
 #define SONDE_CORE_TRACKER_H
 
-#include "base/text/json.h"
 #include "core/statistics/stats.h"
 
 #include <stddef.h>
+
+struct json;
 
 /* What a sample holds, in ratios and bytes. */
 enum tracker_field {
