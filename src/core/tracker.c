@@ -2,7 +2,6 @@
 #include "core/tracker.h"
 
 #include "base/text/json.h"
-
 #include "core/frame/rate.h"
 
 #include <ctype.h>
