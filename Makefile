@@ -92,6 +92,11 @@ HELPERPROG  := $(patsubst %,$(HELPERDIR)/sonde-%,$(filter-out $(LEFTOUT),$(HELPE
 SRC  := $(filter-out $(wildcard $(HELPERS:%=src/%/*.c) $(HELPERS:%=src/%/*/*.c) src/inject/*.c),$(wildcard src/*/*.c src/*/*/*.c))
 OBJ  := $(SRC:src/%.c=$(BUILD)/obj/%.o)
 DEFS := $(wildcard src/*.def)
+# What takes no part in recording a job or in reading a recording: small rather than fast in releases, and with OPT_COLD else.
+COLD := $(filter $(patsubst %,$(BUILD)/obj/%/%,bench chart cmd console database import indicator job live output perfmon push report/comparison report/explain report/judging report/page report/paper report/phases report/scaling report/text serve session store sweep top trial) \
+                 $(patsubst %,$(BUILD)/obj/%.o,core/stacks/hot $(addprefix report/summary/,code code_work ending failure filesused own path peersused pipeline pipeline_names)),$(OBJ))
+OPT_COLD ?=
+$(COLD): CFLAGS += $(OPT_COLD)
 
 # `make V=1` shows the whole commands.
 Q := $(if $(V),,@)
@@ -238,9 +243,7 @@ LIBLINK  := $(ZSTD) -Wl,--exclude-libs,ALL -nodefaultlibs -L$(BUILD)/oldlibc $(i
 LIBOTHER := $(BUILD)/lacking.o
 # What is in no library is in nobody's stacks: it needs no tables for unwinding.
 $(filter-out $(LIBOBJ),$(OBJ)) $(BUILD)/obj/main.o: CFLAGS += -fno-asynchronous-unwind-tables
-# What takes no part in recording a job or in reading a recording is small rather than fast.
-$(filter $(patsubst %,$(BUILD)/obj/%/%,bench chart cmd console database import indicator job live output perfmon push report/comparison report/explain report/judging report/page report/paper report/phases report/scaling report/text serve session store sweep top trial) \
-         $(patsubst %,$(BUILD)/obj/%.o,core/stacks/hot $(addprefix report/summary/,code code_work ending failure filesused own path peersused pipeline pipeline_names)),$(OBJ)): CFLAGS += -Os
+$(COLD): CFLAGS += -Os
 $(BUILD)/lacking.o: release/lacking.c $(BUILD)/oldlibc/libc.so Makefile
 	$(call SAY,CC)
 	$(Q)$(CC) $(CPPFLAGS) -DSONDE_LACKING $(CFLAGS) -fno-builtin -Wno-missing-prototypes -c -o $@ $<

@@ -7,7 +7,7 @@
 # others that say so and together leave CPUs free, and "# plain" keeps it from being run with sanitizers. A fuzz target is given its corpus, and nothing by chance; with
 # --long it searches for a minute, goes on in build/sanitized/corpus from where it was, adds to its corpus what covers
 # more, and its runs are added up in build/sanitized/fuzz-runs.
-# A unit test runs with sanitizers, and also without if it asks which of the two it is. With --quick nothing is built
+# A unit test runs with sanitizers, and also without if it asks which of the two it is; with --long if it only tries more then. With --quick nothing is built
 # with sanitizers: unit tests run without, NAME is any part of a name, and without a NAME the unit tests, goldens and
 # quick lints run.
 # The longest tests (tests/times) start first, as many together as keep $JOBS CPUs busy: one that waits leaves room for
@@ -81,30 +81,40 @@ add_chosen() { # as add
 	! is_chosen "$1" || add "$@"
 }
 
+# What the first lines of a script say, and which unit tests also run without sanitizers.
+declare -A heads=()
+plain_units=
+read_heads() {
+	local file text
+	while IFS=: read -r file text; do
+		heads[$file]+=" $text "
+	done < <(awk 'FNR <= 8 && /^# (limit: [0-9]+|quiet|alone|plain)$/ { print FILENAME ":" substr($0, 3) }' tests/*/*.sh tests/*/*.py)
+	plain_units=$(grep -lE "__SANITIZE|^#if.*SANITIZED${LONG:+|sanitized_stride}" tests/unit/test_*.c)
+}
+
 add_script() { # FILE FLAVOUR
-	local name=${1#tests/} head limit company command factor=1
-	head=$(head -n 8 "$1")
-	limit=$(sed -n 's/^# limit: //p' <<<"$head")
-	company=$(grep -xE '# (quiet|alone)' <<<"$head" | cut -c 3-)
-	company=${company:-together}
+	local name=${1#tests/} head=${heads[$1]-} limit=120 company=together command factor=1
+	[[ ! $head =~ limit:\ ([0-9]+) ]] || limit=${BASH_REMATCH[1]}
+	[[ ! $head =~ (quiet|alone) ]] || company=${BASH_REMATCH[1]}
 	[[ $name != lint/* ]] || factor=3 # at the lowest priority
+	printf -v command %q "$TOP/$1"
 	case $1 in
-	*.py) command="$PYTHON $(printf %q "$TOP/$1")" ;;
-	*) command="bash $(printf %q "$TOP/$1")" ;;
+	*.py) command="$PYTHON $command" ;;
+	*) command="bash $command" ;;
 	esac
 	name=${name%.*}
 	if [ "$2" = sanitized ]; then
-		[ $company = together ] && ! grep -qx '# plain' <<<"$head" || return 0
+		[[ $company = together && $head != *" plain "* ]] || return 0
 		name="$name (sanitized)" factor=4
 	fi
-	add_chosen "$name" $((${limit:-120} * factor)) $company "$2" "$command"
+	add_chosen "$name" $((limit * factor)) $company "$2" "$command"
 }
 
 add_unit() { # FILE
-	local program name
-	program=$(basename "$1" .c)
+	local program=${1##*/} name
+	program=${program%.c}
 	name=unit/${program#test_}
-	if [ -n "$QUICK" ] || grep -qE 'SANITIZE|sanitized\.h' "$1"; then
+	if [[ -n $QUICK || $'\n'$plain_units$'\n' == *$'\n'$1$'\n'* ]]; then
 		add_chosen "$name" 120 together plain "\$BUILD/unit/$program"
 	fi
 	[ -n "$QUICK" ] || add_chosen "$name (sanitized)" 480 together sanitized "\$BUILD/unit/$program"
@@ -112,6 +122,7 @@ add_unit() { # FILE
 
 collect() {
 	local file name folder live='' release=''
+	read_heads
 	# These ask hardware that few machines have.
 	[[ ! -e /dev/nvidiactl && " ${chosen[*]}" != *" live"* ]] || live=live
 	# Minutes of building.
@@ -126,7 +137,7 @@ collect() {
 	done
 	[ -z "$QUICK" ] || return 0
 	for file in tests/fuzz/fuzz_*.c; do
-		name=$(basename "$file" .c)
+		name=${file##*/} name=${name%.c}
 		add_chosen "fuzz/${name#fuzz_}" 240 together sanitized "\$TOP/tests/fuzz/run.sh ${name#fuzz_}"
 	done
 	for file in ${LONG:+tests/cli/*.sh tests/fault/*.sh}; do
@@ -155,7 +166,7 @@ run_test() { # INDEX [ROUND]
 	} 2>"$scratch/time_$i"
 	seconds=$(took "$i")
 	case $status in
-	0) printf 'passed  %s  (%s s)\n' "${names[i]}" "$seconds" | tee "$results/$i" ;;
+	0) printf 'passed  %s  (%s)\n' "${names[i]}" "$seconds" | tee "$results/$i" ;;
 	77) printf 'skipped %s: %s\n' "${names[i]}" "$(tail -n 1 output.log)" | tee "$results/$i" ;;
 	124 | 137) printf 'failed  %s: no end after %s s\n' "${names[i]}" "$limit" | tee "$results/$i" ;;
 	*) printf 'failed  %s: exit code %s\n' "${names[i]}" "$status" | tee "$results/$i" ;;
@@ -169,11 +180,12 @@ run_test() { # INDEX [ROUND]
 	esac
 }
 
-took() { # INDEX: its seconds, which are also kept with its CPU seconds
-	awk -v name="${names[$1]}" -v times="$scratch/times" '{
-		printf "%.1f\n", $1
-		printf "%.1f %.1f %s\n", $1, $2 + $3, name >>times
-	}' "$scratch/time_$1"
+took() { # INDEX: its seconds and CPU seconds, which are also kept
+	tail -n 1 "$scratch/time_$1" | # before it bash may say that the test was aborted
+		awk -v name="${names[$1]}" -v times="$scratch/times" '{
+			printf "%.1f s, %.1f CPU s\n", $1, $2 + $3
+			printf "%.1f %.1f %s\n", $1, $2 + $3, name >>times
+		}'
 }
 
 build() { # NAME MAKE-ARGUMENTS...
@@ -189,9 +201,17 @@ build() { # NAME MAKE-ARGUMENTS...
 	fi
 }
 
+# What a search for inputs counts is a third of the work to compile, and only --long searches. Objects that have it are as good without a search.
 build_sanitized() { # INDEX
-	local TIMEFORMAT='%R %U %S'
-	{ time build clang_sanitized CC=clang WERROR=1 OPT='-O1 -gline-tables-only' OPT_TESTS=-O0 SANITIZE=address,undefined,fuzzer-no-link \
+	local TIMEFORMAT='%R %U %S' sanitizers=address,undefined${LONG:+,fuzzer-no-link} kept=$BUILD/sanitized/sanitizers
+	mkdir -p "$BUILD/sanitized"
+	if [ "$(cat "$kept" 2>/dev/null)" = address,undefined,fuzzer-no-link ]; then
+		sanitizers=address,undefined,fuzzer-no-link
+	elif [ "$(cat "$kept" 2>/dev/null)" != "$sanitizers" ]; then
+		find "$BUILD/sanitized" -mindepth 1 -maxdepth 1 ! -name corpus ! -name fuzz-runs -exec rm -rf {} +
+		echo "$sanitizers" >"$kept"
+	fi
+	{ time build clang_sanitized CC=clang WERROR=1 OPT='-O1 -gline-tables-only' OPT_COLD=-O0 OPT_TESTS=-O0 SANITIZE="$sanitizers" \
 		BUILD="$BUILD/sanitized" "${targets_sanitized[@]}" 2>&3; } 3>&2 2>"$scratch/time_$1"
 	took "$1" >/dev/null
 }
@@ -314,17 +334,27 @@ again_alone() {
 	done
 }
 
-# The slowest twenty; of a whole run the times of all are kept: those of a quiet machine are for tests/times.
+# CPU seconds by kind, and of all that was waited for, since ./dev check began where that is what runs.
+sums() {
+	awk '{ cpu = $2; kind = $3; sub(/\/.*/, "", kind); if (/\(sanitized\)$/) kind = kind " (sanitized)"; sum[kind] += cpu; wall[kind] += $1; tests[kind]++ }
+		END { for (kind in sum) printf "%7.0f %7.0f %5d  %s\n", sum[kind], wall[kind], tests[kind], kind }' "$scratch/times" | sort -nr
+	times >"$scratch/cpu" # not in a pipe: there it is another process
+	awk 'NR == 2 { gsub(/[ms]/, " "); printf "%7.0f CPU seconds in all, of those that ended\n", 60 * $1 + $2 + 60 * $3 + $4 }' "$scratch/cpu"
+}
+
+# The slowest twenty, and sums by kind; of a whole run the times of all are kept: those of a quiet machine are for tests/times.
 slowest() {
 	sort -k 1,1nr "$scratch/times" >"$scratch/slowest"
 	[ ${#chosen[@]} -gt 0 ] || [ -n "$LONG$QUICK" ] || awk '$1 >= 1' "$scratch/slowest" >"$BUILD/times"
 	[ "$(wc -l <"$scratch/slowest")" -gt 20 ] || return 0
 	echo "the slowest: seconds, CPU seconds"
 	head -n 20 "$scratch/slowest" | awk '{ wall = $1; cpu = $2; sub(/^[^ ]+ [^ ]+ /, ""); printf "%7.1f %7.1f  %s\n", wall, cpu, $0 }'
+	echo "by kind: CPU seconds, seconds, tests"
+	sums
 }
 
 report() {
-	local passed failed skipped
+	local passed failed skipped seconds
 	passed=$(grep -l '^passed' "$results"/* | wc -l)
 	failed=$(grep -l '^failed' "$results"/* | wc -l)
 	skipped=$(grep -l '^skipped' "$results"/* | wc -l)
@@ -334,7 +364,8 @@ report() {
 	grep -h 'failed beside others$' "$results"/*
 	[ "$failed" -eq 0 ] || grep -h -A 1 --no-group-separator '^failed' "$results"/*
 	[ "$failed" -ne 0 ] || rm -rf "$scratch"
-	echo "$passed passed, $failed failed, $skipped skipped in $((SECONDS / 60)) min $((SECONDS % 60)) s"
+	seconds=$(ps -o etimes= -p $$) # since ./dev began, where that runs this: it has compiled
+	echo "$passed passed, $failed failed, $skipped skipped in $((seconds / 60)) min $((seconds % 60)) s"
 	[ "$failed" -eq 0 ]
 }
 

@@ -7,6 +7,7 @@ chance. They measure each line by their own clocks: the time that passed without
 row has the worst line, and at how many waits there was a look; the standard error of that share is that of as many independent looks, and the bound is three points and one standard error. Of the functions that compute, the share of the samples is compared with
 that of the thread's CPU clock. Where py-spy is installed (PY_SPY names it, or the path), it looks at the same processes meanwhile, at the same rate, without stopping them."""
 import collections
+import concurrent.futures
 import json
 import math
 import os
@@ -285,8 +286,9 @@ if not known:
     print("no Python is here whose frames are known")
     sys.exit(77)
 for version, path in known.items() if LONG else list(known.items())[:1]:
-    for kind in ("threads", "asyncio", "multiprocessing"):
-        compared(version, path, kind)
+    # Most of the time they wait. py-spy would look at all of them at once.
+    with concurrent.futures.ThreadPoolExecutor(1 if PY_SPY or LONG else 3) as pool:
+        list(pool.map(lambda kind, version=version, path=path: compared(version, path, kind), ("threads", "asyncio", "multiprocessing")))
     for one_cpu in False, True:
         computes(version, path, one_cpu)
 table.end()

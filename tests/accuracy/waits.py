@@ -17,7 +17,7 @@ import sys
 import accuracy
 
 MIX_S, AT_ONCE = 20, 4
-MIXES, BUSY = (20, 100) if os.environ.get("LONG") or os.environ.get("ACCURACY") else (4, 8)  # all of them for docs/accuracy.md
+MIXES, BUSY = (20, 100) if os.environ.get("LONG") or os.environ.get("ACCURACY") else (3, 4)  # all of them for docs/accuracy.md
 KINDS = ("sleep", "pipe", "socket", "poll", "mutex", "condition", "child")
 table = accuracy.Comparison("Waits")
 

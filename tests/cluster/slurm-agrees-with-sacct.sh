@@ -9,7 +9,7 @@ cluster_start
 row_plain
 row_het
 row_failure
-row_array 4 4
+row_array 2 2
 cat rows
 [ $wrong = 0 ] || fail "not within 2 %"
 contains <(grep 'SIGSEGV' rows) 'First to fail: rank 1 of step 0 on n2, killed by SIGSEGV'

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # limit: 600
 """What is put into Parquet, Feather, ORC and a pickle comes out again in every reader there is, value by value: tables from seeds, with absent cells,
-extremes, NaN, infinities, texts of all kinds, no row, one row, and many row groups."""
+extremes, NaN, infinities, texts of all kinds, no row, one row, and many row groups; with LONG of more seeds."""
 import os
 import subprocess
 import sys
@@ -15,8 +15,9 @@ READERS = {
 }
 EXTENSIONS = {"pickle": "pkl"}
 VENVS = {"venv": None, "venv-pandas1": ["pandas", "pyarrow"], "venv-pandas2": ["pandas"]}
-TABLES = [(seed, rows) for rows, seeds in ((0, range(1, 7)), (1, range(10, 30)), (997, range(30, 90)), (70001, range(100, 110)))
-          for seed in seeds] + [(427, 1100000), (445, 1100000), (498, 1100000)]
+SEEDS = {0: range(1, 7), 1: range(10, 30), 997: range(30, 90), 70001: range(100, 110), 1100000: (427, 445, 498)}
+FEWER = {997: 30, 70001: 4, 1100000: 1}  # without LONG
+TABLES = [(seed, rows) for rows, seeds in SEEDS.items() for seed in (seeds if os.environ["LONG"] else seeds[:FEWER.get(rows, 30)])]
 
 
 def make(seed, rows):

@@ -7,7 +7,7 @@
 parts=".ci .clang-format .gitignore CHANGELOG.md LICENSE Makefile README.md dev docs rules site include examples tests/README.md tests/fixtures/README.md tests/fixtures/*/README.md
 	tests/lib.sh tests/source.py
 	tests/lint tests/programs/spin.c tests/stubs/fake_blas.c src/commands.def src/main.c src/base/err.c src/base/*.h src/base/text/*.h src/core/statistics/stats.c
-	src/core/*.h src/core/*/*.h src/source/cpu.c src/source/storage/disk.c src/source/memory.c src/source/process.c src/sink/csv.c src/serve/main.c src/cmd/show.c
+	src/core/*.h src/core/*/*.h src/source/cpu.c src/source/storage/disk.c src/source/memory.c src/source/process.c src/sink/text.c src/serve/main.c src/cmd/show.c
 	src/report/page/web"
 mkdir -p copy/src/new copy/bench
 # shellcheck disable=SC2086 # patterns
@@ -31,10 +31,12 @@ for one in layers.py headers.sh sizes.py banned.py counters.py names.py text.py 
 	}
 done
 
+declare -A faults=() # of a lint, those that it finds without any of these
 notices() { # LINT FILE TEXT: TEXT, put at the end of FILE, is a fault
 	if [ -e "copy/$2" ]; then cp "copy/$2" saved; else rm -f saved; fi
 	printf '%b\n' "$3" >>"copy/$2"
 	! lint "$1" || fail "$1 does not notice in $2: $3"
+	[ -z "${faults[$1]:-}" ] || sort lint.out | comm -13 "${faults[$1]}" - | grep -q . || fail "$1 does not notice in $2: $3"
 	rm "copy/$2"
 	[ ! -e saved ] || mv saved "copy/$2"
 }
@@ -64,7 +66,7 @@ notices banned.py src/core/statistics/stats.c 'void f(void) { exit(1); }'
 notices banned.py src/core/statistics/stats.c 'void print_message(const char *f);'
 notices counters.py src/source/storage/disk.c 'void f(int64_t *a, int64_t b)\n{\n\t*a += b;\n}'
 notices counters.py src/source/storage/disk.c 'int64_t f(int64_t a, int64_t b)\n{\n\ta = (a < 0 ? 0 : a) + b;\n\treturn a;\n}'
-notices names.py src/sink/csv.c 'const char *f(void) { return "process.cpu_user_seconds"; }'
+notices names.py src/sink/text.c 'const char *f(void) { return "process.cpu_user_seconds"; }'
 notices text.py src/base/err.c '/* TO''DO: later */'
 notices text.py src/base/err.c '/* see /home''/me/notes */'
 notices text.py src/base/new.c 'int x;'
@@ -103,13 +105,14 @@ rm copy/src/source/more.c
 commit three
 ! lint performance.sh || fail "performance.sh does not notice that a section is said to be stale and is not"
 
-# What names and what is named are all over the tree.
-(cd "$WHOLE" && tar -c --exclude=node_modules src bench maps phases tests/golden tests/fixtures tests/run.sh) | tar -C copy -x
+# What names and what is named are all over the tree: in a part of it some is missing, and each fault adds to that.
+cp "$WHOLE/src/metas.def" copy/src/
+cp "$WHOLE/tests/run.sh" copy/tests/
 for one in keys.py text.py; do
-	lint $one || {
-		cat lint.out
-		fail "$one fails on the whole tree"
-	}
+	lint $one || true
+	! grep -q Traceback lint.out || fail "$one: $(cat lint.out)"
+	sort lint.out >"known.$one"
+	faults[$one]=known.$one
 done
 notices text.py docs/adding.md 'see `src/core/gone.c`'
 notices text.py src/core/glob.c '/* As core/gone.h says. */'
