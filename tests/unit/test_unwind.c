@@ -22,8 +22,8 @@
 #include "unwind/names.h"
 #include "unwind/pids.h"
 #include "unwind/profile.h"
-#include "waits/spins.h"
 #include "unwind/touch.h"
+#include "waits/spins.h"
 
 struct scene {
 	struct stacks_page *page;
