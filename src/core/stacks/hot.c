@@ -311,7 +311,7 @@ int hot_python_calls(struct hot_place *out, const struct stacks *s)
 		if (called && of[called] > of[best])
 			best = called;
 	}
-	if (of && best && of[best] >= most * all)
+	if (of && best && of[best] >= most * all && *s->functions[best].name)
 		*out = (struct hot_place){ .function = &s->functions[best], .seconds = of[best] };
 	free(of);
 	return rc;

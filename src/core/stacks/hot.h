@@ -45,7 +45,7 @@ struct hot_branch {
 void hot_branch_find(struct hot_branch *b, const struct stacks *s);
 
 /* Of the time in Python's interpreter, what C functions its loop calls: the one with most of it,
- * with what that calls; function NULL: none has half of it. */
+ * with what that calls; function NULL: none with a name has half of it. */
 int hot_python_calls(struct hot_place *out, const struct stacks *s);
 
 #endif

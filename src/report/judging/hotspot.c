@@ -220,9 +220,31 @@ static void say_who(struct summary_hot *out, const struct summary *s)
 
 /* ---- what to do ---- */
 
+/* Of a library, by the kind of code. */
+static const struct {
+	const char *class, *advice;
+} kinds[] = {
+	{ "compression",
+	  "Use a lower level, a faster method or several threads (zstd -T0, xz -T0, pigz)." },
+	{ "cryptography",
+	  "Its options say how often it is repeated (iterations, rounds, length of keys)." },
+	{ "linear-algebra", "Let the library use several threads (OMP_NUM_THREADS)." },
+	{ "jit",
+	  "It is the program's own code, compiled while it ran: node --perf-basic-prof or the "
+	  "language's profiler names its functions." },
+};
+
+static const char *advice_of_kind(const struct classes *c, const struct hot *h)
+{
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+		if (h->place.function->class == classes_find(c, kinds[i].class))
+			return kinds[i].advice;
+	return "What it does there follows from its options and its input.";
+}
+
 static const double large_bytes = 64 << 20; /* beyond the caches of most processors */
 
-static const char *advice_of(const struct found *f)
+static const char *advice_of(const struct found *f, const struct classes *c)
 {
 	const struct hot *h = &f->hot;
 
@@ -239,7 +261,7 @@ static const char *advice_of(const struct found *f)
 		return "Python's interpreter runs that itself: do it less often, or by compiled code (NumPy, "
 		       "Numba, Cython).";
 	if (!h->own)
-		return "What it does there follows from its options and its input.";
+		return advice_of_kind(c, h);
 	return h->place.line
 		       ? "Look at its loops: `sonde show --by line`."
 		       : "Look at its loops; built with -g, `sonde show --by line` names the line.";
@@ -252,7 +274,7 @@ static void say_advice(struct summary_hot *out, const struct found *f, const str
 	double held = s->peak_memory_bytes;
 	char bytes[32];
 
-	snprintf(out->advice, sizeof out->advice, "%s", advice_of(f));
+	snprintf(out->advice, sizeof out->advice, "%s", advice_of(f, &s->code->classes));
 	if (compiled && held >= large_bytes)
 		put(out->advice, sizeof out->advice,
 		    " The job holds %s, more than caches do: to go through that in strides or at random takes "
