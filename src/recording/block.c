@@ -273,39 +273,41 @@ void compressor_free(struct compressor *c)
 	*c = (struct compressor){ 0 };
 }
 
-/* A frame, with a Huffman code where one saves anything; without, as zstd's negative levels are. */
-static size_t frame_write(struct compressor *c, uint8_t *to, size_t room, const uint8_t *raw,
-			  size_t n, bool coded)
-{
-	size_t rc = ZSTD_CCtx_setParameter(c->zstd, ZSTD_c_targetLength, !coded);
-
-	return ZSTD_isError(rc) ? rc : ZSTD_compress2(c->zstd, to, room, raw, n);
-}
-
 /* Their size, or an error when they would be larger than the raw bytes. */
-static size_t frames_write(struct compressor *c, uint8_t *to, const uint8_t *raw, size_t n,
-			   size_t coded)
+static size_t frames_write(struct compressor *c, uint8_t *to, size_t room, const uint8_t *raw,
+			   const struct section_frame *f, uint32_t nframes)
 {
-	size_t first = coded ? frame_write(c, to, n, raw, coded, true) : 0, rest;
+	size_t stored = 0, rc = ZSTD_CCtx_reset(c->zstd, ZSTD_reset_session_only);
 
-	if (coded == n || ZSTD_isError(first))
-		return first;
-	rest = frame_write(c, to + first, n - first, raw + coded, n - coded, false);
-	return ZSTD_isError(rest) ? rest : first + rest;
+	/* A reader skips frames that say their size. A context in memory of our own does not begin
+	 * with the default, which is to say it. */
+	if (!ZSTD_isError(rc))
+		rc = ZSTD_CCtx_setParameter(c->zstd, ZSTD_c_contentSizeFlag, nframes > 1);
+	for (uint32_t i = 0; i < nframes && !ZSTD_isError(rc); raw += f[i++].size) {
+		rc = ZSTD_CCtx_setParameter(c->zstd, ZSTD_c_targetLength, f[i].plain);
+		if (!f[i].size || ZSTD_isError(rc))
+			continue;
+		rc = ZSTD_compress2(c->zstd, to + stored, room - stored, raw, f[i].size);
+		stored += ZSTD_isError(rc) ? 0 : rc;
+	}
+	return ZSTD_isError(rc) ? rc : stored;
 }
 
-static void put(struct bytes *out, struct compressor *c, const uint8_t *raw, size_t n, size_t coded,
+static void put(struct bytes *out, struct compressor *c, const uint8_t *raw,
+		const struct section_frame *f, uint32_t nframes,
 		const ZSTD_compressionParameters *p)
 {
-	size_t before = out->len, stored, room;
+	size_t before = out->len, n = 0, stored, room;
 	uint8_t *to;
 
+	for (uint32_t i = 0; i < nframes; i++)
+		n += f[i].size;
 	bytes_varint(out, n);
 	room = out->len - before; /* for the other size, which is seldom shorter when written */
 	if (!bytes_room(out, room + n))
 		return;
 	to = out->data + out->len + room;
-	stored = n && set_up(c, p) ? frames_write(c, to, raw, n, coded) : n;
+	stored = n && set_up(c, p) ? frames_write(c, to, n, raw, f, nframes) : n;
 	if (ZSTD_isError(stored) || stored >= n) {
 		bytes_varint(out, n);
 		bytes_put(out, raw, n);
@@ -319,23 +321,23 @@ static void put(struct bytes *out, struct compressor *c, const uint8_t *raw, siz
 
 void section_put(struct bytes *out, struct compressor *c, const uint8_t *raw, size_t n)
 {
-	put(out, c, raw, n, n, &numbers);
+	put(out, c, raw, &(struct section_frame){ .size = n }, 1, &numbers);
 }
 
 void section_put_texts(struct bytes *out, struct compressor *c, const uint8_t *raw, size_t n)
 {
-	put(out, c, raw, n, n, &texts);
+	put(out, c, raw, &(struct section_frame){ .size = n }, 1, &texts);
 }
 
 void section_put_opening(struct bytes *out, struct compressor *c, const uint8_t *raw, size_t n)
 {
-	put(out, c, raw, n, n, &opening);
+	put(out, c, raw, &(struct section_frame){ .size = n }, 1, &opening);
 }
 
-void section_put_mixed(struct bytes *out, struct compressor *c, const uint8_t *raw, size_t n,
-		       size_t coded)
+void section_put_frames(struct bytes *out, struct compressor *c, const uint8_t *raw,
+			const struct section_frame *f, uint32_t nframes)
 {
-	put(out, c, raw, n, coded, &numbers);
+	put(out, c, raw, f, nframes, &numbers);
 }
 
 int expander_init(struct expander *x)
@@ -350,11 +352,47 @@ void expander_free(struct expander *x)
 	x->zstd = NULL;
 }
 
-int section_get(struct scan *in, struct expander *x, size_t max, struct bytes *raw)
+/* One frame of a section, of which `left` raw bytes are missing, if anybody looks for it. Its raw
+ * size, or an error of zstd's. */
+static size_t frame_read(struct expander *x, uint8_t *to, size_t left, struct scan frame,
+			 const struct section_wish *w, size_t done)
+{
+	size_t n = (size_t)(frame.end - frame.at);
+	unsigned long long size = ZSTD_getFrameContentSize(frame.at, n);
+
+	if (!w || size > left || w->is_needed(w->ctx, done, done + (size_t)size))
+		return ZSTD_decompressDCtx(x->zstd, to, left, frame.at, n);
+	memset(to, 0, size < SECTION_BEHIND ? (size_t)size : SECTION_BEHIND);
+	return (size_t)size;
+}
+
+/* Without a wish all at once. */
+static bool frames_read(struct expander *x, uint8_t *to, size_t size, struct scan in,
+			const struct section_wish *w)
+{
+	size_t done = 0;
+
+	while (in.at < in.end) {
+		size_t left = (size_t)(in.end - in.at), got;
+		size_t n = w ? ZSTD_findFrameCompressedSize(in.at, left) : left;
+
+		if (ZSTD_isError(n))
+			return false;
+		got = frame_read(x, to + done, size - done,
+				 (struct scan){ in.at, in.at + n, false }, w, done);
+		if (ZSTD_isError(got))
+			return false;
+		done += got;
+		in.at += n;
+	}
+	return done == size;
+}
+
+int section_get_some(struct scan *in, struct expander *x, size_t max, struct bytes *raw,
+		     const struct section_wish *w)
 {
 	uint64_t size = scan_varint(in), stored = scan_varint(in);
 	const uint8_t *from;
-	size_t got;
 
 	if (in->bad || size > max || stored > size)
 		return -EBADMSG;
@@ -369,11 +407,15 @@ int section_get(struct scan *in, struct expander *x, size_t max, struct bytes *r
 		bytes_put(raw, from, (size_t)size);
 		return 0;
 	}
-	got = ZSTD_decompressDCtx(x->zstd, raw->data, (size_t)size, from, (size_t)stored);
-	if (ZSTD_isError(got) || got != size)
+	if (!frames_read(x, raw->data, (size_t)size, (struct scan){ from, in->at, false }, w))
 		return -EBADMSG;
 	raw->len = (size_t)size;
 	return 0;
+}
+
+int section_get(struct scan *in, struct expander *x, size_t max, struct bytes *raw)
+{
+	return section_get_some(in, x, max, raw, NULL);
 }
 
 /* ---- the head ---- */

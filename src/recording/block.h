@@ -66,10 +66,16 @@ void section_put(struct bytes *out, struct compressor *c, const uint8_t *raw, si
 void section_put_texts(struct bytes *out, struct compressor *c, const uint8_t *raw, size_t n);
 /* The same for those that a recording begins with, in half that time. */
 void section_put_opening(struct bytes *out, struct compressor *c, const uint8_t *raw, size_t n);
-/* The same for bytes of which only the first `coded` are skewed. What is behind is searched for
- * what comes again, but not given a Huffman code, which costs more than all the rest of it. */
-void section_put_mixed(struct bytes *out, struct compressor *c, const uint8_t *raw, size_t n,
-		       size_t coded);
+/* The same in several frames, each of which is compressed and expanded by itself. Where bytes
+ * differ from those before them they are smaller so, since each frame has a Huffman code of its
+ * own. */
+struct section_frame {
+	size_t size; /* raw bytes */
+	bool plain;  /* searched for what comes again, but without such a code, which costs more
+		      * than all the rest of it and saves nothing where bytes are not skewed */
+};
+void section_put_frames(struct bytes *out, struct compressor *c, const uint8_t *raw,
+			const struct section_frame *f, uint32_t nframes);
 
 struct expander {
 	struct ZSTD_DCtx_s *zstd;
@@ -80,6 +86,14 @@ void expander_free(struct expander *x);
  * them. 0, -EBADMSG or -ENOMEM. */
 enum { SECTION_BEHIND = 8 };
 int section_get(struct scan *in, struct expander *x, size_t max, struct bytes *raw);
+/* The same, but frames in which nothing is needed are left out: what stands in their place does not
+ * matter. Asked of each frame in their order. */
+struct section_wish {
+	bool (*is_needed)(void *ctx, size_t from, size_t to); /* raw bytes from .. to - 1 */
+	void *ctx;
+};
+int section_get_some(struct scan *in, struct expander *x, size_t max, struct bytes *raw,
+		     const struct section_wish *w);
 
 /*
  * Who made a recording and when: the first block of a .sonde and of a .tail file.

@@ -438,15 +438,40 @@ int chunk_read(struct chunk_reader *r, const uint8_t *payload, size_t n)
 	return rc;
 }
 
+/* A walk over the bodies as they stand in their section. */
+struct walk {
+	const struct chunk_reader *r;
+	uint32_t at;   /* of r->bodies */
+	size_t offset; /* where that one begins */
+};
+
+static bool is_needed(void *walk, size_t from, size_t to)
+{
+	struct walk *w = walk;
+	const struct body *b = w->r->bodies;
+	bool any = false;
+
+	for (; w->at < w->r->ncolumns && w->offset < to; w->offset += b[w->at++].size) {
+		size_t end = w->offset + b[w->at].size;
+
+		any |= end > from && b[w->at].size && !w->r->column[b[w->at].column].unwanted;
+		if (end > to)
+			break; /* it goes on in the next */
+	}
+	return any;
+}
+
 int chunk_read_bodies(struct chunk_reader *r)
 {
+	const struct section_wish wish = { is_needed, &(struct walk){ .r = r } };
 	struct scan in = r->columns;
 	size_t size = 0;
-	int rc = section_get(&in, &r->expander, BODY_MAX, &r->body);
+	int rc;
 
+	bodies_sort(r->bodies, r->ncolumns);
+	rc = section_get_some(&in, &r->expander, BODY_MAX, &r->body, &wish);
 	if (rc)
 		return rc;
-	bodies_sort(r->bodies, r->ncolumns);
 	for (uint32_t i = 0; i < r->ncolumns; i++) {
 		r->column[r->bodies[i].column].at = r->body.data + size;
 		size += r->bodies[i].size;

@@ -31,6 +31,7 @@ struct column {
 	uint32_t first_row, last_row;
 	uint32_t body; /* bytes of run lengths and differences */
 	uint8_t flags;
+	bool unwanted;     /* set by who does not decode it, before the bodies are expanded */
 	const uint8_t *at; /* of the body, where a reader has it */
 };
 
@@ -85,7 +86,8 @@ void chunk_reader_free(struct chunk_reader *r);
 
 /* Times and ranges. payload is borrowed until the values are read. 0, -EBADMSG or -ENOMEM. */
 int chunk_read(struct chunk_reader *r, const uint8_t *payload, size_t n);
-/* Expand the bodies; 0, -EBADMSG or -ENOMEM. Then column i decodes into nrows values and flags. */
+/* Expand the bodies, but where all are unwanted; 0, -EBADMSG or -ENOMEM. Then column i decodes into
+ * nrows values and flags. */
 int chunk_read_bodies(struct chunk_reader *r);
 bool chunk_read_column(const struct chunk_reader *r, uint32_t i, int64_t *value, uint8_t *present);
 

@@ -196,7 +196,8 @@ static int read_values(const struct join *j, struct join_load *l, const uint8_t 
 	int rc;
 
 	for (uint32_t i = 0; i < l->read.ncolumns; i++) {
-		if (!is_wanted(j, wanted, l->id[i]))
+		l->read.column[i].unwanted = !is_wanted(j, wanted, l->id[i]);
+		if (l->read.column[i].unwanted)
 			continue;
 		has_bodies |= l->read.column[i].body > 0;
 		n++;

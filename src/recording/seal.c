@@ -263,6 +263,9 @@ enum {
 	 * image, and here ten at most, with six of run lengths. */
 	BODY_PER_IMAGE = 16,
 	LAST_RUN = 2 * VARINT_MAX,
+	/* Raw bytes of a frame of bodies: smaller ones are expanded for fewer columns in vain, but
+	 * take longer for all. */
+	FRAME = 12 << 10,
 };
 
 int sealer_init(struct sealer *s, uint32_t image_max, uint32_t columns_max, uint32_t values_max)
@@ -271,12 +274,15 @@ int sealer_init(struct sealer *s, uint32_t image_max, uint32_t columns_max, uint
 	size_t footer_max = (size_t)columns_max * ENTRY_MAX + 2 * VARINT_MAX * ROWS_MAX;
 	size_t body_max = streams_max + (size_t)columns_max * LAST_RUN;
 
-	*s = (struct sealer){ .values_max = values_max, .columns_max = columns_max };
+	*s = (struct sealer){ .values_max = values_max,
+			      .columns_max = columns_max,
+			      .frames_max = (uint32_t)(2 * body_max / FRAME + 2) };
 	s->column = reserve(columns_max * sizeof *s->column);
 	s->drafting.mono = reserve(ROWS_MAX * sizeof *s->drafting.mono);
 	s->utc = reserve(ROWS_MAX * sizeof *s->utc);
 	s->bodies = reserve(2 * (size_t)columns_max * sizeof *s->bodies);
-	if (!s->column || !s->drafting.mono || !s->utc || !s->bodies ||
+	s->frame = reserve(s->frames_max * sizeof *s->frame);
+	if (!s->column || !s->drafting.mono || !s->utc || !s->bodies || !s->frame ||
 	    rows_init(&s->rows, columns_max) ||
 	    streams_init(&s->drafting.streams, streams_max, 2 * (size_t)columns_max) ||
 	    reserve_bytes(&s->events, image_max) || reserve_bytes(&s->footer, footer_max) ||
@@ -294,6 +300,7 @@ void sealer_free(struct sealer *s)
 	reserve_free(s->drafting.mono, ROWS_MAX * sizeof *s->drafting.mono);
 	reserve_free(s->utc, ROWS_MAX * sizeof *s->utc);
 	reserve_free(s->bodies, 2 * (size_t)s->columns_max * sizeof *s->bodies);
+	reserve_free(s->frame, s->frames_max * sizeof *s->frame);
 	rows_free(&s->rows);
 	streams_free(&s->drafting.streams);
 	reserve_bytes_free(&s->events);
@@ -483,6 +490,20 @@ static void times_write(struct sealer *s)
 	}
 }
 
+/* As many whole bodies as have room, or one. Two frames side by side have more than FRAME. */
+static void frames_cut(struct sealer *s, const struct body *body, uint32_t n)
+{
+	struct section_frame *f = s->frame;
+
+	*f = (struct section_frame){ 0 };
+	for (uint32_t i = 0; i < n && body[i].size; i++) {
+		if (f->size && f->size + body[i].size > FRAME)
+			*++f = (struct section_frame){ 0 };
+		f->size += body[i].size;
+	}
+	s->nframes = (uint32_t)(f - s->frame) + 1;
+}
+
 /* Footer and bodies of the columns that hold anything; their number, or -EBADMSG. */
 static int columns_write(struct sealer *s)
 {
@@ -502,6 +523,7 @@ static int columns_write(struct sealer *s)
 	if (s->drafting.streams.full)
 		return -EBADMSG;
 	bodies_sort(s->bodies, n);
+	frames_cut(s, s->bodies, n);
 	for (uint32_t i = 0; i < n && s->bodies[i].size; i++)
 		at = draft_write(&s->column[s->bodies[i].column], &s->drafting.streams, at);
 	s->body.len = (size_t)(at - s->body.data);
@@ -524,7 +546,7 @@ static int chunk_put(struct sealer *s, const struct image *image, uint32_t seque
 	bytes_varint(out, s->nrows);
 	bytes_varint(out, (uint32_t)ncolumns);
 	section_put(out, &s->compressor, s->footer.data, s->footer.len);
-	section_put(out, &s->compressor, s->body.data, s->body.len);
+	section_put_frames(out, &s->compressor, s->body.data, s->frame, s->nframes);
 	block_finish(out, start);
 	return 0;
 }

@@ -169,6 +169,8 @@ struct sealer {
 	int64_t *utc; /* of each row */
 	uint32_t nrows;
 	struct body *bodies; /* in order of series, then of size; behind them room to sort */
+	struct section_frame *frame; /* of the bodies' section */
+	uint32_t nframes, frames_max;
 	uint32_t values_max, columns_max;
 	struct bytes events, footer, body;
 	struct codeblock code;

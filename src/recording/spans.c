@@ -66,7 +66,10 @@ void spans_put(struct bytes *out, struct compressor *c, uint8_t *raw, uint32_t n
 	bytes_varint(out, s->nnames);
 	for (uint32_t i = 0; i < s->nnames; i++)
 		bytes_text(out, s->names[i]);
-	section_put_mixed(out, c, raw, (size_t)(end - raw), (size_t)(times - raw));
+	section_put_frames(out, c, raw,
+			   (struct section_frame[]){ { .size = (size_t)(times - raw) },
+						     { (size_t)(end - times), .plain = true } },
+			   2);
 }
 
 const char *spans_name_get(struct spans_head *h, size_t *n)

@@ -406,7 +406,9 @@ static void section_there_and_back(const uint8_t *raw, size_t n, size_t coded, s
 	if (coded == as_texts)
 		section_put_texts(&out, c, raw, n);
 	else
-		section_put_mixed(&out, c, raw, n, coded);
+		section_put_frames(
+			&out, c, raw,
+			(struct section_frame[]){ { coded, false }, { n - coded, true } }, 2);
 	assert_true(out.len <= n + 2 * VARINT_MAX);
 	in = (struct scan){ .at = out.data, .end = out.data + out.len };
 	assert_int_equal(section_get(&in, x, n, &back), 0);

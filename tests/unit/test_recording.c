@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <math.h>
 
+#include "recording/block.h"
 #include "unit/recording_truth.h"
 
 static void test_values_come_back_as_they_were_put_in(void **state)
@@ -161,6 +163,90 @@ static void test_only_wanted_columns_are_decoded(void **state)
 	truth_free(t);
 }
 
+/* Which frames were asked for, and from where on one is needed. */
+struct wished {
+	size_t from, to, asked, end;
+};
+
+static bool is_wished(void *wished, size_t from, size_t to)
+{
+	struct wished *w = wished;
+
+	assert_int_equal(from, w->end);
+	w->end = to;
+	w->asked++;
+	return from < w->to && to > w->from;
+}
+
+/* A frame in which nothing is needed is not even looked at. */
+static void test_frames_are_expanded_one_by_one(void **state)
+{
+	static const struct section_frame frame[] = {
+		{ 3000, false }, { 0, false }, { 500, false }, { 4000, true }
+	};
+	enum { SIZE = 7500, FIRST = 3000, SECOND = 500 };
+	struct bytes out = { 0 }, back = { 0 };
+	struct wished w = { FIRST, FIRST + SECOND, 0, 0 };
+	const struct section_wish wish = { is_wished, &w };
+	uint8_t raw[SIZE];
+	struct compressor c;
+	struct expander x;
+	struct scan in;
+
+	(void)state;
+	assert_int_equal(compressor_init(&c) | expander_init(&x), 0);
+	for (size_t i = 0; i < SIZE; i++)
+		raw[i] = (uint8_t)(i / 7);
+	section_put_frames(&out, &c, raw, frame, 4);
+	in = (struct scan){ .at = out.data, .end = out.data + out.len };
+	assert_int_equal(section_get(&in, &x, SIZE, &back), 0);
+	assert_memory_equal(back.data, raw, SIZE);
+
+	memset(out.data + out.len - 8, 0xff, 8); /* the last one is malformed */
+	in = (struct scan){ .at = out.data, .end = out.data + out.len };
+	assert_int_equal(section_get(&in, &x, SIZE, &back), -EBADMSG);
+	in.at = out.data;
+	assert_int_equal(section_get_some(&in, &x, SIZE, &back, &wish), 0);
+	assert_int_equal(w.asked, 3);
+	assert_int_equal(w.end, SIZE);
+	assert_int_equal(back.len, SIZE);
+	assert_memory_equal(back.data + FIRST, raw + FIRST, SECOND);
+	assert_memory_not_equal(back.data, raw, FIRST);
+	w = (struct wished){ FIRST, SIZE, 0, 0 };
+	in.at = out.data;
+	assert_int_equal(section_get_some(&in, &x, SIZE, &back, &wish), -EBADMSG);
+	bytes_free(&out);
+	bytes_free(&back);
+	compressor_free(&c);
+	expander_free(&x);
+}
+
+/* Bodies are in several frames, and only a wanted one's are expanded. */
+static void test_any_column_is_decoded_alone(void **state)
+{
+	struct truth *t = truth_new(11, NULL);
+	uint8_t wanted[TRUTH_SERIES] = { 0 };
+	struct run *r;
+	struct chunk c;
+
+	(void)state;
+	truth_samples(t, 290);
+	writer_close(t->w, NULL);
+	assert_int_equal(run_open(&r, t->dir, NULL), 0);
+	for (uint32_t i = 1; i < t->nseries; i++) {
+		wanted[i] = 1;
+		assert_int_equal(r->rewind(r), 0);
+		assert_int_equal(r->next_chunk(r, wanted, &c, NULL), 1);
+		assert_in_range(c.ncolumns, 0, 1);
+		truth_check_chunk(t, r, &c);
+		assert_int_equal(r->next_chunk(r, wanted, &c, NULL), 0);
+		wanted[i] = 0;
+	}
+	assert_int_equal(r->ndamages, 0);
+	run_close(r);
+	truth_free(t);
+}
+
 /* More events in one sample than a slot holds, as in a storm of short-lived processes. */
 static void test_a_storm_of_events_in_one_sample_is_kept(void **state)
 {
@@ -278,6 +364,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_ranges_say_what_the_values_say),
 	cmocka_unit_test(test_ranges_of_reals_leave_out_what_is_no_number),
 	cmocka_unit_test(test_only_wanted_columns_are_decoded),
+	cmocka_unit_test(test_frames_are_expanded_one_by_one),
+	cmocka_unit_test(test_any_column_is_decoded_alone),
 	cmocka_unit_test(test_a_storm_of_events_in_one_sample_is_kept),
 	cmocka_unit_test(test_what_is_said_of_the_run_comes_back),
 	cmocka_unit_test(test_times_that_go_back_are_dropped_and_counted),
