@@ -140,7 +140,7 @@ static inline int compat_statx(int dir, const char *path, int flags, unsigned ma
 #include <errno.h>
 #include <unistd.h>
 
-static inline int compat_memfd_create(const char *name, unsigned flags)
+static inline int memfd_create(const char *name, unsigned flags)
 {
 #ifdef SYS_memfd_create
 	return (int)syscall(SYS_memfd_create, name, flags);
@@ -150,10 +150,6 @@ static inline int compat_memfd_create(const char *name, unsigned flags)
 	return -1;
 #endif
 }
-#undef memfd_create
-#define memfd_create compat_memfd_create
-#undef MFD_CLOEXEC
-#undef MFD_ALLOW_SEALING
 #define MFD_CLOEXEC       1U
 #define MFD_ALLOW_SEALING 2U
 #include <fcntl.h>
@@ -168,24 +164,20 @@ static inline int compat_memfd_create(const char *name, unsigned flags)
 #if COMPAT_OLD_GLIBC(2, 26)
 #include <stdlib.h>
 
-static inline void *compat_reallocarray(void *old, size_t n, size_t size)
+static inline void *reallocarray(void *old, size_t n, size_t size)
 {
 	return size && n > (size_t)-1 / size ? NULL : realloc(old, n * size);
 }
-#undef reallocarray
-#define reallocarray compat_reallocarray
 #endif
 
 #if COMPAT_OLD_GLIBC(2, 25)
 #include <string.h>
 
-static inline void compat_bzero(void *at, size_t n)
+static inline void explicit_bzero(void *at, size_t n)
 {
 	memset(at, 0, n);
 	__asm__ volatile("" : : "r"(at) : "memory");
 }
-#undef explicit_bzero
-#define explicit_bzero compat_bzero
 #endif
 
 #endif

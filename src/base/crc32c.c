@@ -66,13 +66,6 @@ uint32_t crc32c_portable(uint32_t crc, const void *data, size_t n)
 }
 
 #ifdef HAS_SSE42
-/* Later clangs have crc32 apart from SSE 4.2. */
-#if defined __clang__ && __clang_major__ >= 14
-#define WITH_CRC32 __attribute__((target("sse4.2,crc32,pclmul")))
-#else
-#define WITH_CRC32 __attribute__((target("sse4.2,pclmul")))
-#endif
-
 /* The instruction takes three cycles, and one can begin in each: three lanes side by side. */
 enum { LANE = 1024 };
 
@@ -85,7 +78,8 @@ static inline uint64_t word_at(const uint8_t *p)
 }
 
 /* The checksum behind so many zeros that `by` is x^(8 * zeros - 33). */
-WITH_CRC32 static inline uint64_t behind_zeros(uint64_t crc, uint32_t by)
+__attribute__((target("sse4.2,pclmul"))) static inline uint64_t behind_zeros(uint64_t crc,
+									     uint32_t by)
 {
 	__m128i product = _mm_clmulepi64_si128(_mm_cvtsi64_si128((int64_t)crc),
 					       _mm_cvtsi32_si128((int32_t)by), 0);
@@ -93,7 +87,8 @@ WITH_CRC32 static inline uint64_t behind_zeros(uint64_t crc, uint32_t by)
 	return __builtin_ia32_crc32di(0, (uint64_t)_mm_cvtsi128_si64(product));
 }
 
-WITH_CRC32 static uint32_t crc32c_sse42(uint32_t crc, const void *data, size_t n)
+__attribute__((target("sse4.2,pclmul"))) static uint32_t crc32c_sse42(uint32_t crc,
+								      const void *data, size_t n)
 {
 	const uint32_t lane = 0x170076fa, two_lanes = 0xa51b6135;
 	const uint8_t *p = data;

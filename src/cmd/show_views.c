@@ -136,8 +136,10 @@ int show_memory(const struct show_options *o, const struct summary *s, struct ru
 	}
 	if (!t || !t->peak)
 		say("show: no samples of page faults in %s%s%s", r->path,
-		    t && t->refused ? ": " : "; record them with --memory",
-		    t && t->refused ? t->refused : "");
+		    t ? ": " : "; record them with --memory",
+		    !t           ? ""
+		    : t->refused ? t->refused
+				 : "its processes were too short, or touched too little memory");
 	else if (o->by)
 		touched_print_by(t, (enum stacks_by)(o->by - 1), stdout,
 				 o->all ? UINT_MAX : CODE_ROWS_BY);

@@ -51,15 +51,21 @@ int place_parse(struct place *p, const char *text, struct err *e)
 	return 0;
 }
 
-/* Its parents, too, as the XDG base directory specification has it: mode 0700. */
+/* Its parents, too, as the XDG base directory specification has it: mode 0700. The reason is that
+ * of the first that is missing. */
 static int make_directories(char *path)
 {
+	int why = ENOENT;
+
 	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		mkdir(path, 0700);
+		if (mkdir(path, 0700) && errno != EEXIST && why == ENOENT)
+			why = errno;
 		*slash = '/';
 	}
-	return mkdir(path, 0700) && errno != EEXIST ? -errno : 0;
+	if (!mkdir(path, 0700) || errno == EEXIST)
+		return 0;
+	return errno == ENOENT ? -why : -errno;
 }
 
 int place_data(const char *(*variable)(const char *), const char *name, char *out, size_t size,

@@ -2,7 +2,6 @@
 #include "waits/object.h"
 
 #include "base/text/number.h"
-#include "core/stacks/symbol.h"
 #include "source/polled.h"
 #include "source/storage/mountinfo.h"
 #include "waits/ends.h"
@@ -416,9 +415,9 @@ void object_name(struct wait_thread *t, const struct object_call *c, char state,
 }
 
 enum {
-	LOOKED_AT = 8, /* frames, from the innermost, less those of cancellation */
-	CONTENDED = 2, /* what a lock of glibc holds for whom somebody waits */
-	OWNER = 8,     /* bytes from a mutex to its owner */
+	LOOKED_AT = 10, /* frames, from the innermost */
+	CONTENDED = 2,  /* what a lock of glibc holds for whom somebody waits */
+	OWNER = 8,      /* bytes from a mutex to its owner */
 	BARRIER_ROUND = 4,
 	BARRIER_MOST = 1 << 20,
 	RWLOCK_WRITER = 24,
@@ -471,15 +470,10 @@ enum wait_kind futex_kind_of(const char *function)
 static enum wait_kind kind_of_frames(const struct wait_thread *t)
 {
 	enum wait_kind kind = WAIT_UNKNOWN;
-	uint32_t looked_at = 0;
 
-	for (uint32_t i = 0; i < t->nframes && looked_at < LOOKED_AT && kind == WAIT_UNKNOWN; i++) {
-		const char *function = t->frame[i].function;
-
-		looked_at += !function || !symbol_is_cancellation(function);
-		if (function)
-			kind = futex_kind_of(function);
-	}
+	for (uint32_t i = 0; i < t->nframes && i < LOOKED_AT && kind == WAIT_UNKNOWN; i++)
+		if (t->frame[i].function)
+			kind = futex_kind_of(t->frame[i].function);
 	return kind;
 }
 

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # limit: 1800
 # Sonde's own warnings are errors only where WERROR=1 asks for it. What nothing can be built without is named in one sentence before anything is
-# compiled. With --long, each other compiler that is installed finds nothing to warn of, musl's and the one for aarch64 among them; zig
-# stands in for a machine with an older C library.
+# compiled. With --long, each other compiler that is installed finds nothing to warn of, musl's and the one for aarch64 among them.
 . "$TOP/tests/lib.sh"
 make -n -B -C "$TOP" BUILD="$PWD/build" all >plain 2>/dev/null
 make -n -B -C "$TOP" BUILD="$PWD/build" WERROR=1 all >strict 2>/dev/null
@@ -45,18 +44,4 @@ says_nothing gcc OPT='-O3 -D_FORTIFY_SOURCE=3' SYNTAX='-S -o /dev/null'
 CPPFLAGS="-isystem $PWD/headers" says_nothing aarch64-linux-gnu-gcc
 # Its own macros and its ioctl convert signs.
 CPPFLAGS="-isystem $PWD/headers-musl" says_nothing musl-gcc WARN='-Wall -Wextra -Wno-sign-compare -Wno-overflow -Werror'
-
-# The C library of CentOS 7, whose headers and symbols zig from PyPI has: what it makes of the sources runs here.
-older() {
-	"$PYTHON" -m venv zig && zig/bin/python -m pip install -q --disable-pip-version-check ziglang==0.15.2 2>pip.log || return 0
-	mkdir headers-zig && cp -P headers/zstd*.h headers-zig/
-	printf '#!/bin/sh\nexec %q -m ziglang cc -target x86_64-linux-gnu.2.17 "$@"\n' "$PWD/zig/bin/python" >zig-cc
-	chmod 755 zig-cc
-	CPPFLAGS="-isystem $PWD/headers-zig" make -s -C "$TOP" BUILD="$PWD/old" CC="$PWD/zig-cc" PKG_CONFIG=false \
-		ZSTD="$(gcc -print-file-name=libzstd.a)" -j"$JOBS" "$PWD/old/sonde" >old.log 2>&1 || fail "for glibc 2.17: $(tail -n 20 old.log)"
-	equal "the newest version that it needs" GLIBC_2.17 "$(readelf -V old/sonde | grep -o 'GLIBC_[0-9.]*' | sort -uV | tail -n 1)"
-	equal "the job's exit status" 3 "$(status_of old/sonde run -q -o rec -- sh -c 'exit 3')"
-	equal "what it recorded" 3 "$(figure rec .job.exit_code)"
-}
-[ "$(uname -m)" != x86_64 ] || older
 echo "without a warning:$tried"

@@ -32,3 +32,9 @@ if "${squashed[@]}" "$SONDE" ls --history >out 2>err; then
 fi
 one_sentence err
 contains err "$HOME"
+
+# One that may be read alone: the reason is that of the first folder that is not there.
+chmod 755 home
+"${squashed[@]}" "$SONDE" ls --history >out 2>err && fail "a place for the history was made"
+one_sentence err
+contains err "Permission denied"
