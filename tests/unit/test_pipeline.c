@@ -353,7 +353,7 @@ static void test_files_name_tasks_of_make(void **state)
 		  "work" },
 		{ "work", "work -o lib/lo...", "work" }, /* cut */
 		{ "work", "work -o '***'", "work" },
-		{ "work", "work -o /home/me/build/r.dat", "r.dat: work" },
+		{ "work", "work -o /data/build/r.dat", "r.dat: work" },
 		{ "work", "work -o", "work" },
 		{ "sh", "sh -c '", "sh" },
 		{ "sh", "sh -c 'sh -c '\\''sh -c \"sh -c x\" > a.b'\\''", "a.b: sh" },

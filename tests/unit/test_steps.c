@@ -111,6 +111,77 @@ static void test_checkpoints_are_told_from_slow_steps(void **state)
 	end(&x, run);
 }
 
+/* 60 of 2 s, of which some take longer, by so much. */
+static void make_some_longer(bool (*longer)(int i), double by)
+{
+	struct made_loop l = { .kind = 0, .period_s = 2, .cores = 2, .share = 0.7, .bytes = 1e6 };
+
+	job = (struct made_job){ .interval_s = 0.1, .noise = 0.005, .random.state = 5 };
+	made_put(&job, (struct made_piece){ 3, 0.2, 0, 0, 1e9 });
+	for (int i = 0; i < 60; i++)
+		made_step(&job, &l,
+			  2 * (1 + 0.05 * made_between(&job, -1, 1)) * (longer(i) ? by : 1));
+	made_put(&job, (struct made_piece){ 2, 0.2, 0, 0, 1e9 });
+	made_sample(&job);
+}
+
+static bool is_first(int i)
+{
+	return i < 5;
+}
+
+static bool is_sixth(int i)
+{
+	return i % 6 == 5;
+}
+
+/* They are within what single steps may have, and not all of them by chance. */
+static void test_steps_that_are_a_little_longer(void **state)
+{
+	struct steps x;
+	struct synth *run;
+
+	(void)state;
+	make_some_longer(is_first, 1.13);
+	run = found(&x, 130);
+	assert_in_range(x.count[STEP_WARM_UP], 4, 5);
+	assert_true(fabs(x.mean_s / 2 - 1) < 0.006);
+	end(&x, run);
+	make_some_longer(is_sixth, 1.12);
+	run = found(&x, 130);
+	assert_in_range(x.count[STEP_CHECKPOINT], 8, 10);
+	assert_true(fabs(x.every - 6) < 0.5);
+	assert_true(fabs(x.mean_s / 2 - 1) < 0.006);
+	end(&x, run);
+}
+
+/* Short pauses at distances that vary by more than their length: no lag stands out. */
+static void test_short_pauses_at_uneven_distances(void **state)
+{
+	struct steps x;
+	struct synth *run;
+
+	(void)state;
+	made_loop(&job, 177);
+	run = found(&x, job.at_s[job.n - 1]);
+	assert_in_range(x.n, 70, 95);
+	assert_true(fabs(x.mean_s / job.period_s - 1) < 0.02);
+	end(&x, run);
+}
+
+/* Its first steps are half as long again and again, and fit the pattern all the same. */
+static void test_uneven_steps_at_the_ends_are_found(void **state)
+{
+	struct steps x;
+	struct synth *run;
+
+	(void)state;
+	made_loop(&job, 205);
+	run = found(&x, job.at_s[job.n - 1]);
+	assert_true(fabs(x.mean_s / job.period_s - 1) < 0.02);
+	end(&x, run);
+}
+
 static void mark(struct synth *s, const char *name, double at_s)
 {
 	s->marks[s->run.nmarks++] =
@@ -229,6 +300,9 @@ int main(void)
 		cmocka_unit_test(test_loops_have_steps_and_others_have_none),
 		cmocka_unit_test(test_a_slow_step_says_what_was_different),
 		cmocka_unit_test(test_checkpoints_are_told_from_slow_steps),
+		cmocka_unit_test(test_steps_that_are_a_little_longer),
+		cmocka_unit_test(test_short_pauses_at_uneven_distances),
+		cmocka_unit_test(test_uneven_steps_at_the_ends_are_found),
 		cmocka_unit_test(test_marks_are_used_first),
 		cmocka_unit_test(test_spans_are_steps_if_they_follow_each_other),
 		cmocka_unit_test(test_calls_of_mpi_show_steps),

@@ -13,8 +13,9 @@ static const double least_fit = 0.55, gap = 0.8;
 static const double first_fit = 0.2;
 /* What distances cost that are not the period: so often the square of the logarithm. */
 static const double uneven = 10, settled = 6;
-/* What counts: the part of the series that is covered, its worth, and how far beyond chance. */
-static const double covers = 0.4, worth_least = 0.4, enough = 4;
+/* What counts: the part of the series that is covered, its worth, and how far beyond chance; that
+ * of a period that no lag shows. */
+static const double covers = 0.4, worth_least = 0.4, enough = 4, enough_guessed = 5.2;
 
 /* Beginnings in a series, and how good they are all together. */
 enum start { RISE, FALL, PEAK, DIP, STARTS };
@@ -132,14 +133,21 @@ static void learn(struct cycle_pattern *p, const struct cycle_scale *s, const st
 	cycle_normalise(p);
 }
 
-/* Learns the pattern and places it again. */
-static void improve(struct room *r, const struct cycle_scale *s, double period, struct track *t)
+/* How well the pattern that it has fits. */
+static void fit_again(struct room *r, const struct cycle_scale *s, double period,
+		      const struct track *t)
 {
 	struct cycle_pattern p = { .half = (int)(period / 2) };
 
+	learn(&p, s, t);
+	cycle_fit(r->fit, s, &p);
+}
+
+/* Learns the pattern and places it again. */
+static void improve(struct room *r, const struct cycle_scale *s, double period, struct track *t)
+{
 	for (int pass = 0; pass < PASSES && t->n > 1; pass++) {
-		learn(&p, s, t);
-		cycle_fit(r->fit, s, &p);
+		fit_again(r, s, period, t);
 		place(r, s, period, least_fit, t);
 	}
 	t->period = period;
@@ -254,11 +262,8 @@ static double between(const struct room *r, const struct cycle_scale *s, uint32_
 /* On a finer scale, where the pattern fits best near where it was. */
 static void refine(struct room *r, const struct cycle_scale *s, double period, struct track *t)
 {
-	struct cycle_pattern p = { .half = (int)(period / 2) };
-
 	for (int pass = 0; pass < 2; pass++) {
-		learn(&p, s, t);
-		cycle_fit(r->fit, s, &p);
+		fit_again(r, s, period, t);
 		for (uint32_t i = 0; i < t->n; i++) {
 			uint32_t best = t->at[i],
 				 last = t->at[i] + FINER < s->n ? t->at[i] + FINER : s->n - 1;
@@ -405,6 +410,56 @@ static void settle(struct room *r, const struct cycle_scale *s)
 	r->uneven = uneven;
 }
 
+/* Where the pattern fits best in a part, if it does not fit much worse than it mostly does. */
+static uint32_t good_between(const struct room *r, const struct cycle_scale *s, double from,
+			     double to)
+{
+	const double worse = 0.1;
+	uint32_t best = UINT32_MAX;
+	double most = r->found.fit - worse;
+
+	for (double at = fmax(1, ceil(from)); at <= to && at + 1 < s->n; at++) {
+		uint32_t i = (uint32_t)at;
+
+		if (r->fit[i] < most || r->fit[i] < r->fit[i - 1] || r->fit[i] < r->fit[i + 1])
+			continue;
+		most = r->fit[i];
+		best = i;
+	}
+	return best;
+}
+
+/* Now that it is known what repeats, what fits as well before, between and behind them belongs to
+ * them however uneven its distances are. */
+static void grow(struct room *r, const struct cycle_scale *s)
+{
+	const double near = 0.6 * r->found.period, far = 1.5 * r->found.period;
+	struct track *t = &r->found;
+	uint32_t *to = r->now.at, at, n, first = s->n;
+
+	fit_again(r, s, t->period, t);
+	for (at = t->at[0]; first; to[--first] = at) { /* from the end of the room */
+		at = good_between(r, s, at - far, at - near);
+		if (at == UINT32_MAX)
+			break;
+	}
+	n = s->n - first;
+	memmove(to, to + first, n * sizeof *to);
+	for (uint32_t i = 0; i < t->n && n < s->n; i++) {
+		bool last = i + 1 == t->n;
+
+		to[n++] = at = t->at[i];
+		do {
+			at = good_between(r, s, at + near, last ? at + far : t->at[i + 1] - near);
+			if (at != UINT32_MAX && n < s->n)
+				to[n++] = at;
+		} while (last && at != UINT32_MAX);
+	}
+	r->now.at = t->at;
+	t->at = to;
+	t->n = n;
+}
+
 /* What is known of a series on one scale. */
 struct chosen {
 	const double *signal;
@@ -434,11 +489,12 @@ static int keep(struct cycle *c, struct room *r, const struct cycle_scale *coars
 {
 	struct cycle_scale fine = { r->shuffled, x->n };
 	uint32_t finer = 1, each = x->each;
-	double *at;
+	struct cycle_beginning *begin;
 
 	track(r, coarse, x->period, x->start, &r->found);
 	join(r, coarse);
 	settle(r, coarse);
+	grow(r, coarse);
 	while (finer < each && 2 * finer * r->found.period <= FINER * LONG)
 		finer *= 2;
 	if (cycle_prepare(r->shuffled, x->signal, x->n, x->ranks) < 0)
@@ -449,18 +505,23 @@ static int keep(struct cycle *c, struct room *r, const struct cycle_scale *coars
 		r->found.at[i] = r->found.at[i] * finer + finer / 2;
 	if (finer > 1)
 		refine(r, &fine, r->found.period * finer, &r->found);
+	else
+		fit_again(r, coarse, r->found.period, &r->found);
 	each /= finer;
-	at = malloc((r->found.n + 1u) * sizeof *at);
-	if (!at)
+	begin = malloc((r->found.n + 1u) * sizeof *begin);
+	if (!begin)
 		return -ENOMEM;
-	free(c->at);
-	c->at = at;
+	free(c->begin);
+	c->begin = begin;
 	c->n = 0;
 	c->fit = r->found.fit;
 	c->grain = each;
 	for (uint32_t i = 0; i < r->found.n; i++)
 		if (!is_invented(r, i, r->found.period * finer))
-			at[c->n++] = (between(r, &fine, r->found.at[i]) + 0.5) * each - 0.5;
+			begin[c->n++] = (struct cycle_beginning){
+				(between(r, &fine, r->found.at[i]) + 0.5) * each - 0.5,
+				r->fit[r->found.at[i]]
+			};
 	return 0;
 }
 
@@ -489,7 +550,7 @@ static int look(struct cycle *c, struct room *r, double *x, struct chosen *now)
 		if (worth < worth_least || !(worth > c->worth * more_than(c, now)))
 			continue;
 		beyond = beyond_chance(r, &s, shortest, now->period, worth);
-		if (beyond < enough)
+		if (beyond < (cycle_is_guessed(now->period) ? enough_guessed : enough))
 			continue;
 		c->worth = worth;
 		c->period = now->period * now->each;
@@ -497,21 +558,6 @@ static int look(struct cycle *c, struct room *r, double *x, struct chosen *now)
 		rc = keep(c, r, &s, now);
 	}
 	return rc;
-}
-
-/* So many values for each, on the line from one to the next: that a step of few values need not be
- * a whole number of them. */
-static void spread_out(double *out, const double *in, uint32_t n, uint32_t each)
-{
-	for (uint32_t k = 0; k < n * each; k++) {
-		double at = fmin(n - 1, fmax(0, (k + 0.5) / each - 0.5)), part = at - floor(at);
-		uint32_t i = (uint32_t)at, next = i + 1 < n ? i + 1 : i;
-
-		if (isfinite(in[i]) && isfinite(in[next]))
-			out[k] = in[i] + part * (in[next] - in[i]);
-		else
-			out[k] = in[k / each];
-	}
 }
 
 int cycle_find(struct cycle *c, const double *const *signal, uint32_t nsignals, uint32_t n)
@@ -531,7 +577,7 @@ int cycle_find(struct cycle *c, const double *const *signal, uint32_t nsignals, 
 		double before = c->worth;
 
 		if (!now.ranks)
-			spread_out(spread, signal[i / 2], n, each);
+			cycle_spread(spread, signal[i / 2], n, each);
 		rc = cycle_prepare(x, now.signal, now.n, now.ranks);
 		if (rc > 0)
 			rc = look(c, &r, x, &now);
@@ -539,7 +585,7 @@ int cycle_find(struct cycle *c, const double *const *signal, uint32_t nsignals, 
 			c->signal = i / 2;
 	}
 	for (uint32_t i = 0; i < c->n; i++)
-		c->at[i] = (c->at[i] + 0.5) / each - 0.5;
+		c->begin[i].at = (c->begin[i].at + 0.5) / each - 0.5;
 	c->grain /= each;
 	room_free(&r);
 	free(x);
@@ -549,6 +595,6 @@ int cycle_find(struct cycle *c, const double *const *signal, uint32_t nsignals, 
 
 void cycle_free(struct cycle *c)
 {
-	free(c->at);
+	free(c->begin);
 	*c = (struct cycle){ 0 };
 }

@@ -18,14 +18,19 @@
 /* Values of a series that can tell anything, repeats that are enough, values of a repeat. */
 enum { CYCLE_LEAST = 40, CYCLE_REPEATS = 8, CYCLE_VALUES = 4 };
 
+/* Where a repeat begins, in values from the first, and how well the pattern fits there. */
+struct cycle_beginning {
+	double at, fit;
+};
+
 struct cycle {
-	double *at;   /* [n] where repeats begin, in values from the first: growing; NULL: none */
-	uint32_t n;   /* the repeats are one fewer */
-	double grain; /* how exact beginnings are, in values */
-	uint32_t signal;      /* that shows them best */
-	double fit;           /* how well the pattern fits, on average: 1 is exactly */
-	double worth, period; /* of the parts of repeats: what was found at first */
-	double beyond;        /* how many standard deviations better than in random order */
+	struct cycle_beginning *begin; /* [n] growing; NULL: none */
+	uint32_t n;                    /* the repeats are one fewer */
+	double grain;                  /* how exact beginnings are, in values */
+	uint32_t signal;               /* that shows them best */
+	double fit;                    /* how well the pattern fits, on average: 1 is exactly */
+	double worth, period;          /* of the parts of repeats: what was found at first */
+	double beyond; /* how many standard deviations better than in random order */
 };
 
 /* Of nsignals series of n values each, at equal distances; NAN: not known. 0 or -ENOMEM. Free in

@@ -52,11 +52,16 @@ void cycle_fit(double *fit, const struct cycle_scale *s, const struct cycle_patt
 /* What is not known is as before; what is far out is cut, or all become ranks, so that a burst does
  * not hide the rest; mean 0, variance 1. 1; 0: there is nothing in it; -ENOMEM. */
 int cycle_prepare(double *out, const double *in, uint32_t n, bool ranks);
+/* So many values for each, on the line from one to the next. */
+void cycle_spread(double *out, const double *in, uint32_t n, uint32_t each);
 /* Two values become one. How many these are. */
 uint32_t cycle_halve(double *x, uint32_t n);
-/* Periods of shortest and more. room: of as many values. How many. */
+/* Periods of shortest and more; of a series that is not long, some are always proposed. room: of as
+ * many values. How many. */
 uint32_t cycle_propose(double *room, const struct cycle_scale *s, uint32_t shortest,
 		       double period[PROPOSALS]);
+/* Whether it is one of those proposed where no lag stands out. */
+bool cycle_is_guessed(double period);
 /* Pieces of half a period to one and a half, in random order. */
 void cycle_shuffle(double *out, const struct cycle_scale *s, double period, struct random *random);
 

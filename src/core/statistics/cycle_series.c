@@ -95,6 +95,21 @@ uint32_t cycle_halve(double *x, uint32_t n)
 	return n / 2;
 }
 
+/* So many values for each, on the line from one to the next: that a step of few values need not be
+ * a whole number of them. */
+void cycle_spread(double *out, const double *in, uint32_t n, uint32_t each)
+{
+	for (uint32_t k = 0; k < n * each; k++) {
+		double at = fmin(n - 1, fmax(0, (k + 0.5) / each - 0.5)), part = at - floor(at);
+		uint32_t i = (uint32_t)at, next = i + 1 < n ? i + 1 : i;
+
+		if (isfinite(in[i]) && isfinite(in[next]))
+			out[k] = in[i] + part * (in[next] - in[i]);
+		else
+			out[k] = in[k / each];
+	}
+}
+
 /* ---- periods that may be ---- */
 
 /* Without what changes slowly: less the mean of what is around. */
@@ -129,6 +144,17 @@ static void unlike(const struct cycle_scale *s, double d[LAGS])
 	}
 }
 
+/* Where repeats are short and their distances uneven, no lag stands out. */
+static const double usual[PROPOSALS] = { 13.5, 17, 21.5 };
+
+bool cycle_is_guessed(double period)
+{
+	for (int i = 0; i < PROPOSALS; i++)
+		if (period <= usual[i] && period >= usual[i])
+			return true;
+	return false;
+}
+
 /* The lowest minima. */
 uint32_t cycle_propose(double *room, const struct cycle_scale *given, uint32_t shortest,
 		       double period[PROPOSALS])
@@ -159,7 +185,10 @@ uint32_t cycle_propose(double *room, const struct cycle_scale *given, uint32_t s
 		period[at] = lag + (bend > 0 ? (d[lag - 1] - d[lag + 1]) / bend / 2 : 0);
 		n += n < PROPOSALS;
 	}
-	return n;
+	if (n || given->n > WINDOW / 2)
+		return n;
+	memcpy(period, usual, sizeof usual);
+	return PROPOSALS;
 }
 
 /* ---- random order ---- */

@@ -16,6 +16,13 @@ static int no_memory(const struct run *r, struct err *e)
 	return err_set(e, -ENOMEM, "out of memory for the steps of %.300s", r->path);
 }
 
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
 /* The node with most samples. */
 static uint32_t choose_node(const struct run *r)
 {
@@ -28,9 +35,27 @@ static uint32_t choose_node(const struct run *r)
 	return best;
 }
 
+/* How well most beginnings fit: a fit that is clearly worse may be one that there is not, within a
+ * step that took long. NAN: out of memory. */
+static double clear_fit(const struct cycle *c)
+{
+	const double worse = 0.3;
+	double *fit = malloc((c->n + 1u) * sizeof *fit), middle;
+
+	if (!fit)
+		return NAN;
+	for (uint32_t i = 0; i < c->n; i++)
+		fit[i] = c->begin[i].fit;
+	qsort(fit, c->n, sizeof *fit, by_value);
+	middle = fit[c->n / 2];
+	free(fit);
+	return middle - worse;
+}
+
 static int find_in_samples(struct steps *x, const struct step_grid *g)
 {
 	struct cycle c;
+	double clear = NAN;
 	int rc = cycle_find(&c, (const double *const *)g->value, SIGNALS, g->n);
 
 	if (!rc && c.n > 1) {
@@ -40,9 +65,12 @@ static int find_in_samples(struct steps *x, const struct step_grid *g)
 		x->metric = step_measures[c.signal].metric;
 		x->grain_s = fmax(1, c.grain) * g->width_s;
 	}
+	if (x->n)
+		clear = clear_fit(&c);
 	for (uint32_t i = 0; i < x->n; i++) {
-		x->step[i].from_s = g->from_s + c.at[i] * g->width_s;
-		x->step[i].to_s = g->from_s + c.at[i + 1] * g->width_s;
+		x->step[i].from_s = g->from_s + c.begin[i].at * g->width_s;
+		x->step[i].to_s = g->from_s + c.begin[i + 1].at * g->width_s;
+		x->step[i].vague = fmin(c.begin[i].fit, c.begin[i + 1].fit) < clear;
 	}
 	cycle_free(&c);
 	return rc;
@@ -132,13 +160,6 @@ static void find_differences(struct steps *x, const struct step_grid *g)
 
 /* ---- kinds of steps ---- */
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static double length_of(const struct step *p)
 {
 	return p->to_s - p->from_s;
@@ -190,10 +211,14 @@ static void find_writers(struct steps *x, const struct step_grid *g, double *roo
 static uint32_t usual_lengths(const struct steps *x, double *length, uint32_t *first)
 {
 	const double far = 3.5;
-	uint32_t from = 0, to = 0;
+	uint32_t from = 0, to = 0, vague = 0, plain = 0;
 
+	for (uint32_t i = 0; i < x->n; i++) {
+		plain += x->step[i].kind == STEP_PLAIN;
+		vague += x->step[i].kind == STEP_PLAIN && x->step[i].vague;
+	}
 	for (uint32_t i = 0; i < x->n; i++)
-		if (x->step[i].kind == STEP_PLAIN)
+		if (x->step[i].kind == STEP_PLAIN && (!x->step[i].vague || 2 * vague > plain))
 			length[to++] = length_of(&x->step[i]);
 	qsort(length, to, sizeof *length, by_value);
 	for (int pass = 0; pass < 4; pass++) {
@@ -270,6 +295,76 @@ static void find_checkpoints(struct steps *x, double *room)
 	x->checkpoint_s = n ? all / n : NAN;
 }
 
+/* What the usual ones are: the median, and a deviation. Of those from i on. */
+static struct usual usual_length(const struct steps *x, uint32_t i, double *room)
+{
+	uint32_t n = 0;
+
+	for (; i < x->n; i++)
+		if (x->step[i].kind == STEP_PLAIN)
+			room[n++] = length_of(&x->step[i]);
+	if (n < 4)
+		return (struct usual){ NAN, NAN };
+	qsort(room, n, sizeof *room, by_value);
+	return (struct usual){ room[n / 2], fmax(deviation_of(room, 0, n),
+						 fmax(x->grain_s / 8, 0.01 * room[n / 2])) };
+}
+
+/* The first ones, while they are longer than the last two thirds. */
+static void find_warm_up(struct steps *x, double *room)
+{
+	const double far = 2;
+	struct usual u = usual_length(x, x->n / 3, room);
+
+	for (uint32_t i = 0; i <= x->n / 4; i++) {
+		if (!(length_of(&x->step[i]) > u.mean + far * u.sd))
+			break;
+		x->step[i].kind = STEP_WARM_UP;
+	}
+}
+
+/* Those at every so many steps from one on: by how much they are longer than the others, in
+ * standard errors. 0: some of them are not. */
+static double longer_by(const struct steps *x, uint32_t first, uint32_t every, struct usual u)
+{
+	double sum = 0;
+	uint32_t n = 0, more = 0;
+
+	for (uint32_t i = first; i < x->n; i += every) {
+		if (x->step[i].kind != STEP_PLAIN)
+			continue;
+		sum += fmin(3, (length_of(&x->step[i]) - u.mean) / u.sd);
+		more += length_of(&x->step[i]) > u.mean;
+		n++;
+	}
+	return n >= 3 && 5 * more >= 4 * n ? sum / sqrt(n) : 0;
+}
+
+/* Those that are a little longer again and again after as many steps: with a checkpoint, too. */
+static void find_recurring(struct steps *x, double *room)
+{
+	const struct usual u = usual_length(x, 0, room);
+	double most = 0, tries = 0;
+	uint32_t first = 0, every = 0;
+
+	for (uint32_t k = 3; k <= x->n / 3 && u.sd > 0; k++)
+		for (uint32_t i = 0; i < k; i++) {
+			double by = longer_by(x, i, k, u);
+
+			tries++;
+			if (by > most) {
+				most = by;
+				first = i;
+				every = k;
+			}
+		}
+	if (!every || most < 1.3 + sqrt(2 * log(tries)))
+		return;
+	for (uint32_t i = first; i < x->n; i += every)
+		if (x->step[i].kind == STEP_PLAIN && length_of(&x->step[i]) > u.mean)
+			x->step[i].kind = STEP_CHECKPOINT;
+}
+
 static int measure_steps(struct steps *x, const struct step_grid *g)
 {
 	double *length = malloc((x->n + 1u) * sizeof *length), sum = 0, squares = 0;
@@ -278,6 +373,8 @@ static int measure_steps(struct steps *x, const struct step_grid *g)
 	if (!length)
 		return -ENOMEM;
 	find_writers(x, g, length);
+	find_warm_up(x, length);
+	find_recurring(x, length);
 	n = usual_lengths(x, length, &first);
 	for (uint32_t i = first; i < first + n; i++)
 		sum += length[i];

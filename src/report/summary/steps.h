@@ -66,6 +66,7 @@ struct step_growth {
 struct step {
 	double from_s, to_s;
 	enum step_kind kind;
+	bool vague; /* its begin or end fits badly: figures are not of it */
 	struct step_difference different[STEP_DIFFERENCES]; /* most first */
 	uint32_t ndifferent;
 	struct step_growth grew; /* what grew most, of those with STEP_LOOKS most seconds */

@@ -402,7 +402,9 @@ static const char opening[] =
 	"- The others, and those of GNU parallel, xargs and CWL, have the name of their program. Of a shell, it is the first program that it runs, "
 	"without `mkdir`, `cd` and the like.\n\n"
 	"Sonde reads those files when it shows the recording. If they are not there any more, tasks have the name of their program, and a line says so. "
-	"Use a shorter interval (`sonde run -i 200ms`) for tasks of less than a few seconds.\n\n"
+	"Use a shorter interval (`sonde run -i 200ms`) for tasks of less than a few seconds.\n\n";
+
+static const char how_to_write[] =
 	"# How a tool is written\n\n"
 	"Tools are data, in the files of `pipelines/`. `sonde show --pipeline-rules FILE`, or a folder with files NAME.pipelines, adds "
 	"those of your site: a tool there replaces the built-in one of its name.\n\n"
@@ -444,6 +446,7 @@ int pipelines_manual(struct bytes *out, struct err *e)
 				    (size_t)(asset_pipelines_end - asset_pipelines), e);
 
 	bytes_puts(out, opening);
+	bytes_puts(out, how_to_write);
 	for (uint32_t i = 0; i < t.n && !rc; i++) {
 		const struct pipeline_tool *x = &t.tool[i];
 
