@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Memory by code (--memory): how right its shares are, whether it finds a leak and no other, and what it costs. A quarter of an hour; QUICK=1: three
+# Memory by code (--memory): how right its shares are, whether it finds a leak and no other, and what it costs. Twenty minutes; QUICK=1: four
 # minutes, rough.
 #
 # Shares at the peak of programs in C and in Python with NumPy that know what they ask for. A program keeps 1 MB a second of the GB that it touches and

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwind/gate.h"
+#include "unwind/touched.h"
 
 #include "base/clock.h"
 
@@ -101,6 +101,15 @@ static void close_own(struct gate *g)
 	while (g->own.nevents)
 		close(g->own.event[--g->own.nevents]);
 	g->cost_ns += clock_cpu_ns() - began_ns;
+}
+
+/* Tried, before the recorder closes its own: it could not open those of processes that hide. */
+static bool may_open(struct gate *g)
+{
+	open_own(g);
+	close_own(g);
+	g->never = g->never || g->cost_ns > COST_MOST_MS * NS_PER_MS;
+	return !g->never && g->npids;
 }
 
 /* ---- windows ---- */
@@ -208,7 +217,7 @@ void gate_look(struct gate *g, uint64_t resident, uint64_t unseen, int64_t now_n
 		return;
 	pass_time(g, now_ns);
 	measure(g);
-	if (g->scale < 2 || g->faults - g->faults_at_most <= enough)
+	if (g->scale < 2 || g->faults - g->faults_at_most <= enough || !may_open(g))
 		return;
 	g->state = GATE_ASKED;
 	g->due_ns = now_ns;

@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "base/text/number.h"
 #include "unwind/frame.h"
-#include "unwind/gate.h"
 #include "unwind/interpreted.h"
 #include "unwind/look.h"
 #include "unwind/names.h"

@@ -128,6 +128,10 @@ if USER:
     hidden = record("hidden", "/usr/bin/python3", "-c", HIDES)
     assert any("only page faults are known" in line for line in hidden["missing"]), hidden["missing"]
     assert sum(row["peak_bytes"] for row in hidden["owner"]) > 60 * MB, hidden
+    # Nor can events be opened on it again, with another period: those that it has stay.
+    hidden = record("hidden_more", "/usr/bin/python3", "-c", HIDES.split(";", maxsplit=1)[0] + "\nctypes.CDLL(None).prctl(4, 0)\n"
+                    "for _ in range(40): b'x' * (64 << 20); time.sleep(0.01)\n")
+    assert sum(row["touched_bytes"] for row in hidden["owner"]) > 2000 * MB, hidden
 
 # ---- not recorded ----
 subprocess.run([SONDE, "run", "-q", "-o", "none", "--", "true"], check=True)

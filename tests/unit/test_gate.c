@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* When the events of page faults are on, of made jobs, a millisecond after the other. */
 #include "base/clock.h"
-#include "unwind/gate.h"
+#include "unwind/touched.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -296,17 +296,25 @@ int64_t stacks_rings_lost(const struct stacks_rings *r)
 	return sum;
 }
 
-void stacks_rings_again(struct stacks_rings *r, uint32_t step, void (*add)(void *of), void *of)
+bool stacks_rings_again(struct stacks_rings *r, uint32_t step, bool (*add)(void *of), void *of)
 {
-	size_t had = r->nevents;
+	size_t had = r->nevents, from, n;
+	uint32_t step_had = r->step;
+	bool all;
 
 	r->step = step;
-	add(of);
-	number_add(&r->lost, lost_of(r, had));
-	for (size_t i = 0; i < had; i++)
+	all = add(of);
+	from = all ? 0 : had;
+	n = all ? had : r->nevents - had;
+	if (all)
+		number_add(&r->lost, lost_of(r, had));
+	else
+		r->step = step_had;
+	for (size_t i = from; i < from + n; i++)
 		close(r->event[i]);
-	r->nevents -= had;
-	memmove(r->event, r->event + had, r->nevents * sizeof *r->event);
+	r->nevents -= n;
+	memmove(r->event + from, r->event + from + n, (r->nevents - from) * sizeof *r->event);
+	return all;
 }
 
 static bool make_room(struct stacks_rings *r)

@@ -50,8 +50,8 @@ int stacks_rings_open(struct stacks_rings *r, int64_t hz, int64_t lock_kb, struc
  * permits it. */
 int stacks_rings_open_faults(struct stacks_rings *r, int64_t hz, struct err *e);
 /* The events of tasks, with another period, into the same rings: the old ones go once `add` has
- * added the tasks again. */
-void stacks_rings_again(struct stacks_rings *r, uint32_t step, void (*add)(void *of), void *of);
+ * added the tasks again. False: it could not add all; the old ones stay. */
+bool stacks_rings_again(struct stacks_rings *r, uint32_t step, bool (*add)(void *of), void *of);
 void stacks_rings_close(struct stacks_rings *r);
 /* One more task, and what it starts. 0, or -errno; -ESRCH: it has gone. */
 int stacks_rings_add(struct stacks_rings *r, pid_t tid);

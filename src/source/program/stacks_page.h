@@ -103,7 +103,7 @@ struct stacks_touches {
 	uint32_t hz; /* samples a second, at most; 0: it samples something else */
 	uint32_t in_kernel;
 	int32_t cpu[STACKS_RINGS_MAX]; /* of each ring */
-	/* The helper asks to open events itself, now and then (unwind/gate.h); the recorder has
+	/* The helper asks to open events itself, now and then (unwind/gate.c); the recorder has
 	 * closed its own then, all but those of tasks. step: of faults_periods. */
 	_Atomic uint32_t windows, handed, step;
 	_Atomic int64_t looks, refused; /* refused: processes that it may not look at */

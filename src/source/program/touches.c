@@ -77,6 +77,7 @@ struct touches {
 	uint32_t first_step;
 	int64_t tuned_ns, samples,
 		unseen; /* when the rate was looked at last, and what there was */
+	bool kept;      /* events are not opened again: a process would have none */
 	bool over;
 };
 
@@ -157,22 +158,24 @@ static int touches_adopted(void *state, const pid_t *pids, size_t n, struct samp
 
 /* ---- how often ---- */
 
-/* The launchers, for what they will start, and what they have started. */
-static void add_again(void *of)
+/* The launchers, for what they will start, and what they have started. False: not all of it. */
+static bool add_again(void *of)
 {
 	struct touches *k = of;
 	const struct source_job *job = &k->env->job;
 	struct stacks_new launchers = { .pids = k->root, .n = k->env->launched ? k->nroots : 0 };
 	struct stacks_new others = { .pids = k->pid, .running = true };
+	int64_t missed = 0;
 	struct err e;
 
 	others.n = job->pids ? job->pids(job->tree, k->pid, PIDS_MAX) : 0;
 	for (; launchers.n; launchers.pids++, launchers.n--)
 		(void)stacks_tasks_add(&k->rings, k->env,
 				       (struct stacks_new){ .pids = launchers.pids, .n = 1 },
-				       &k->missed, &e);
+				       &missed, &e);
 	if (others.n)
-		(void)stacks_tasks_add(&k->rings, k->env, others, &k->missed, &e);
+		(void)stacks_tasks_add(&k->rings, k->env, others, &missed, &e);
+	return !missed;
 }
 
 /* Fewer samples than are permitted; more, down to the first period, when there are few; and still
@@ -210,12 +213,12 @@ static void tune(struct touches *k, int64_t now_ns)
 	k->samples = samples;
 	if (step != k->rings.step || unseen < k->unseen)
 		k->unseen = unseen;
-	if (step == k->rings.step || k->rings.nevents > EVENTS_MOST)
+	if (step == k->rings.step || k->rings.nevents > EVENTS_MOST || k->kept)
 		return;
 	if (k->rings.what == RINGS_TASKS)
 		k->rings.step = step;
 	else
-		stacks_rings_again(&k->rings, step, add_again, k);
+		k->kept = !stacks_rings_again(&k->rings, step, add_again, k);
 	atomic_store(&k->helper.page->touches.step, step);
 }
 
@@ -224,11 +227,17 @@ static void hand_over(struct touches *k)
 {
 	struct stacks_page *p = k->helper.page;
 	bool windows = p && atomic_load(&p->touches.windows);
+	enum rings_what had = k->rings.what;
 
-	if (!p || windows == (k->rings.what == RINGS_TASKS) || k->rings.nevents > EVENTS_MOST)
+	if (!p || windows == (had == RINGS_TASKS) || k->rings.nevents > EVENTS_MOST ||
+	    (windows && k->kept))
 		return;
 	k->rings.what = windows ? RINGS_TASKS : RINGS_BOTH;
-	stacks_rings_again(&k->rings, k->rings.step, add_again, k);
+	if (!stacks_rings_again(&k->rings, k->rings.step, add_again, k)) {
+		k->rings.what = had;
+		k->kept = true;
+		return;
+	}
 	atomic_store(&p->touches.handed, windows);
 	(void)send(k->helper.socket, "!", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
