@@ -2,6 +2,7 @@
 /* report.c - figures and samples of one node or many, for experiment trackers. */
 #include "base/array.h"
 #include "base/err.h"
+#include "base/text/json.h"
 #include "core/tracker.h"
 #include "lib/run.h"
 #include "lib/sampler.h"

@@ -2,6 +2,7 @@
 #include "report/summary/tracking.h"
 
 #include "base/clock.h"
+#include "base/text/json.h"
 #include "core/frame/derive.h"
 #include "core/tracker.h"
 
