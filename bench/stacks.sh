@@ -9,7 +9,7 @@
 #
 # Cost is CPU time of recorder and helper and what the job takes more, with stacks (by default, of long processes; and --stacks=99, of all), less the same without. One busy
 # core: a program sums the time that is missing between two readings of its clock (bench/gaps.c); what a sample takes from it is there, and runs
-# alternate. A build: three recordings live at the same time, and their builds take turns. Busy processes have a fixed amount of work, and runs alternate. Intervals
+# alternate. A build: three recordings live at the same time, and their builds alternate. Busy processes have a fixed amount of work, and runs alternate. Intervals
 # are of 95 %, of pairs; since what else runs disturbs, bars are for their lower end. "perf record -g --call-graph dwarf" and py-spy, where they
 # are installed or can be, are beside them. Bytes are those of the recording, less one of the same program without stacks.
 set -eu

@@ -2,8 +2,7 @@
 #include "unwind/symbols.h"
 
 #include "source/program/stacks_page.h"
-#include "unwind/debugfile.h"
-#include "unwind/lines.h"
+#include "unwind/debug.h"
 #include "unwind/scopes.h"
 
 #include <dwarf.h>

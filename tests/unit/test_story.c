@@ -514,7 +514,7 @@ static void test_the_main_work_is_one_process_or_many(void **state)
 static void test_the_work_of_a_little_python_is_not_the_main_work(void **state)
 {
 	struct stacks_row top = {
-		.name = "parse", .file = "/home/me/parse.py", .line = 4, .self = 16
+		.name = "parse", .file = "/scratch/parse.py", .line = 4, .self = 16
 	};
 	struct stacks python = { .rows[STACKS_BY_FUNCTION] = { &top, 1 }, .total = 34 };
 	struct code code = { .python = &python, .account.whole_s = 550 };

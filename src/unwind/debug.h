@@ -1,16 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lines.h - source files and lines of addresses, out of debug information.
+ * debug.h - the debug information of a module: the separate file that has it, where distributions
+ * install it, by its build-id or by .gnu_debuglink, never downloaded; and source files and lines of
+ * addresses.
  *
  * libdw keeps the line tables that it has read as long as the handle, in 48 bytes a row. Here the
  * table of a unit is read when the first of its addresses is asked for, by a handle that is closed
  * soon after, and kept in a quarter of that or less. What is read is hostile.
  */
-#ifndef SONDE_UNWIND_LINES_H
-#define SONDE_UNWIND_LINES_H
+#ifndef SONDE_UNWIND_DEBUG_H
+#define SONDE_UNWIND_DEBUG_H
+
+#include "unwind/module.h"
 
 #include <elfutils/libdw.h>
 #include <stdint.h>
+
+/* fd -1: there is none. */
+struct debugfile {
+	Elf *elf; /* its file is mapped, to be read only */
+	int fd;
+};
+
+/* *d has none, and stays so where none is found. elf: the module's. */
+void debugfile_find(struct debugfile *d, const struct module *m, Elf *elf);
+void debugfile_close(struct debugfile *d);
+/* Is there debug information in it? */
+bool debugfile_has_info(Elf *elf);
+/* Of its compressed sections, when they are not; elf may be NULL. */
+int64_t debugfile_inflated_bytes(Elf *elf);
 
 enum { LINES_UNITS_MAX = 4096 };
 
