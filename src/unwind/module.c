@@ -419,7 +419,7 @@ size_t module_code(const struct module *m, uint64_t offset, const uint8_t **code
 bool module_spins(const struct module *m, Elf *elf, uint64_t address)
 {
 	enum { BEFORE = 64, BEHIND = 64 };
-	const uint8_t *code;
+	const uint8_t *code = NULL;
 	uint64_t offset, from;
 	GElf_Ehdr head;
 	size_t n;

@@ -24,7 +24,10 @@ struct decoding {
 
 static uint8_t byte(struct decoding *d)
 {
-	return d->at < d->n ? d->code[d->at++] : (d->at = d->n + 1, (uint8_t)0);
+	if (d->at < d->n)
+		return d->code[d->at++];
+	d->at = d->n + 1;
+	return 0;
 }
 
 static int64_t number(struct decoding *d, unsigned bytes)

@@ -465,86 +465,6 @@ static void test_what_is_folded_is_exact_in_sum(void **state)
 	directory_remove(dir);
 }
 
-static void test_names_are_short(void **state)
-{
-	static const char *const names[][2] = {
-		{ "main", "main" },
-		{ "foo(int, char const*)", "foo" },
-		{ "void std::__introsort_loop<int*, long>(int*, int*, long)",
-		  "std::__introsort_loop" },
-		{ "std::vector<std::map<int, int>, std::allocator<int> >::push_back(int const&)",
-		  "std::vector::push_back" },
-		{ "unsigned long a::b<(anonymous namespace)::c>(int) [clone .constprop.0]",
-		  "a::b" },
-		{ "(anonymous namespace)::solve(double*)", "(anonymous namespace)::solve" },
-		{ "std::ostream& std::operator<< <std::char_traits<char> >(std::ostream&, char const*)",
-		  "std::operator<<" },
-		{ "operator new(unsigned long)", "operator new" },
-		{ "operator delete[](void*)", "operator delete[]" },
-		{ "A::operator()(int) const", "A::operator()" },
-		{ "A::operator->() const", "A::operator->" },
-		{ "A::operator bool() const", "A::operator bool" },
-		{ "bool operator< <int>(A<int> const&, B const&)", "operator<" },
-		{ "main::{lambda(int)#1}::operator()(int) const", "main::{lambda}::operator()" },
-		{ "run(int)::{lambda()#2}::operator()() const", "run::{lambda}::operator()" },
-		{ "memcpy@@GLIBC_2.14", "memcpy" },
-		{ "gauss.part.0", "gauss" },
-		{ "loop._omp_fn.0", "loop._omp_fn.0" },
-		{ "main.(*Solver).step", "main.(*Solver).step" },
-		{ "main.sum[go.shape.int]", "main.sum" },
-		{ "<alloc::vec::Vec<T,A> as core::ops::drop::Drop>::drop",
-		  "alloc::vec::Vec::drop" },
-		{ "core::slice::sort::recurse::h0123456789abcdef", "core::slice::sort::recurse" },
-		{ "__solver_MOD_step", "__solver_MOD_step" },
-		{ "LazyCompile:~sum /a b.js:3", "LazyCompile:~sum /a b.js:3" },
-		{ "py::f:/opt/x/a b.py", "py::f:/opt/x/a b.py" },
-		{ "f<a<b>, (c)1>(d<e>)", "f" },
-		{ "f<", "f" },
-		{ "<", "<" },
-		{ "(", "(" },
-		{ ")>]}", ")>]}" },
-	};
-	char out[64], tiny[4];
-
-	(void)state;
-	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-		symbol_short(names[i][0], out, sizeof out);
-		if (strcmp(out, names[i][1]) != 0)
-			fail_msg("%s: %s", names[i][0], out);
-	}
-	assert_string_equal(symbol_short("abcdef", tiny, sizeof tiny), "abc");
-	assert_string_equal(symbol_short("a\xc3\xa4\xc3\xa4", tiny, sizeof tiny), "a\xc3\xa4");
-	assert_string_equal(symbol_short("ab\xc3\xa4", tiny, sizeof tiny), "ab");
-	assert_true(symbol_is_of_library("void std::vector<int>::push_back(int&&)"));
-	assert_true(symbol_is_of_library("core::ptr::write"));
-	assert_false(symbol_is_of_library("stdlike::f(std::vector<int>)"));
-	assert_string_equal(symbol_base("/lib/libz.so.1"), "libz.so.1");
-	assert_string_equal(symbol_base("[vdso]"), "[vdso]");
-}
-
-static void test_names_lose_their_directories(void **state)
-{
-	static const char *const names[][2] = {
-		{ "py::f:/opt/a/b.py", "py::f:b.py" },
-		{ "LazyCompile:~f file:///opt/a b/c.js:3:4", "LazyCompile:~f file:c.js:3:4" },
-		{ "/opt/a/b", "b" },
-		{ "operator/(int, int)", "operator/(int, int)" },
-		{ "github.com/x/y.f", "github.com/x/y.f" },
-		{ "a / b", "a / b" },
-		{ "f(/a/b/, /)", "f(, /)" },
-		{ "", "" },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-		char name[64];
-
-		snprintf(name, sizeof name, "%s", names[i][0]);
-		symbol_strip_paths(name);
-		assert_string_equal(name, names[i][1]);
-	}
-}
-
 static void test_faults_of_classes_are_named(void **state)
 {
 	static const char *const cases[][2] = {
@@ -609,8 +529,6 @@ int main(void)
 		cmocka_unit_test(test_a_selection_is_a_part),
 		cmocka_unit_test(test_what_a_stack_counts_for),
 		cmocka_unit_test(test_what_is_folded_is_exact_in_sum),
-		cmocka_unit_test(test_names_are_short),
-		cmocka_unit_test(test_names_lose_their_directories),
 		cmocka_unit_test(test_faults_of_classes_are_named),
 		cmocka_unit_test(test_a_sites_classes_come_first),
 	};

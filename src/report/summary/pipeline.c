@@ -253,7 +253,8 @@ static void name_without_rule(const struct forest *f, const struct pipeline_tool
 
 	if (t->list[PIPELINE_OUTPUT].n && said_by(pipeline_names_output, f, t, task, rule)) {
 		n = strlen(rule);
-		snprintf(rule + n, PIPELINE_RULE_MAX - n, ": %s", name);
+		snprintf(rule + n, PIPELINE_RULE_MAX - n, ": %.*s", (int)(PIPELINE_RULE_MAX - n),
+			 name);
 	} else {
 		snprintf(rule, PIPELINE_RULE_MAX, "%s", name);
 	}
