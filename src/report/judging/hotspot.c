@@ -322,9 +322,9 @@ static int find(struct found *f, const struct code *code)
 	rc = hot_make(&f->hot, f->python ? python : native);
 	if (!rc && f->python)
 		rc = hot_python_calls(&f->native, native);
-	if (rc || !f->hot.place.function)
-		return rc;
 	of = f->python ? python : native;
+	if (rc || !f->hot.place.function || !of)
+		return rc;
 	f->sampled_s = of->total;
 	f->share = stacks_share(of, f->hot.place.seconds);
 	f->interpreter = is_interpreter(&code->classes, &f->hot);

@@ -534,7 +534,7 @@ static int join_alike(struct pool *pool, struct pipeline_task **task, uint32_t n
 
 int pipeline_names_join(struct pool *pool, struct pipeline_task *task, uint32_t ntasks)
 {
-	struct pipeline_task **order = malloc((ntasks + 1u) * sizeof *order);
+	struct pipeline_task **order = malloc((ntasks + 1u) * sizeof(void *));
 	uint32_t n = 0, alike;
 	int rc = order ? 0 : -ENOMEM;
 
@@ -542,7 +542,7 @@ int pipeline_names_join(struct pool *pool, struct pipeline_task *task, uint32_t 
 		if (ending_of(task[i].rule))
 			order[n++] = &task[i];
 	if (n)
-		qsort(order, n, sizeof *order, by_ending);
+		qsort(order, n, sizeof(void *), by_ending);
 	for (uint32_t i = 0; i < n && !rc; i += alike) {
 		const char *ending = ending_of(order[i]->rule);
 
