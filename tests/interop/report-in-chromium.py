@@ -148,7 +148,7 @@ async function check() {
 	say('ready', document.documentElement.dataset.ready);
 	say('charts', view.parts.length);
 	say('drawn', view.parts.filter((p) => p.plot).length);
-	say('unexplained', view.parts.filter((p) => !p.plot && !p.root.hidden && !p.root.querySelector('.empty')).length);
+	say('unexplained', view.parts.filter((p) => !p.plot && !p.root.hidden && !p.root.querySelector('.empty, .icicle svg')).length);
 	say('blank', [...document.querySelectorAll('canvas')].filter((c) => painted(c) < 3).length);
 	say('layers', stacked([[1, undefined, 4, null], [null, 2, null, null]], [0, 1, 3, 4]));
 	say('values', Object.fromEntries(DRAWN.map((metric) => [metric, drawn(metric)])));
