@@ -21,7 +21,7 @@ $traced "$SONDE" run --quiet -i 50ms -o rests -- sh -c 'for i in 1 2 3 4 5 6 7; 
 wait
 
 sentence() { # KIND: the first verdict, without what differs from run to run
-	"$SONDE" show --json "$1" | jq -r '.verdicts[0] | .rule + ": " + .sentence' | sed 's/pid [0-9]*/pid N/g; s/thread [0-9]*/thread N/g; s/0x[0-9a-f]*/0xN/g' >"$1.says"
+	"$SONDE" show --json "$1" | jq -r '.verdicts[0] | .rule + ": " + .sentence' | sed 's/pid [0-9]*/pid N/g; s/thread [0-9]*/thread N/g; s/\b0x[0-9a-f]*/0xN/g' >"$1.says"
 }
 
 for kind in pipes sockets tcp files mutexes child; do
