@@ -134,7 +134,8 @@ each = {s.tid: 0 for s in seen.samples}
 for s in seen.samples:
     each[s.tid] += s.weight * s.unit / 1e9
 print("idle:", sorted(each.values()))
-assert sum(1.25 < t < 1.75 for t in each.values()) == 2, each
+# What they used before their first turn is in none, on a busy machine a third of a second.
+assert sum(1 < t < 1.75 for t in each.values()) == 2, each
 
 # Processes that end before they are found: their time is named, and given to none.
 seen, code = record("short", KINDS, "short", "0.007", "100", hz=99)

@@ -185,9 +185,11 @@ for name, source, flags in (("waiting", WAITING, FRAME_SPINS), ("adding", ADDING
         assert list(said).index("code-place") < list(said).index("single-core") if "single-core" in said else True, said
 pathlib.Path("dedup.py").write_text(DEDUP)
 record("dedup", "/usr/bin/python3", "dedup.py", hz=99)
-place = verdicts_of("dedup").get("code-place", "")
-print(place)
-assert "again (dedup.py:4)" in place and "dedup.py, " in place and ("in` of a list" in place and "a set" in place or "which spends it" not in place), place
+said = verdicts_of("dedup")
+place = said.get("code-place", "")
+print(said)
+# Beside others there may be too little of it for a verdict.
+assert not place and {"crowded", "low-priority"} & set(said) or "again (dedup.py:4)" in place and "dedup.py, " in place and ("in` of a list" in place and "a set" in place or "which spends it" not in place), place
 
 # Each part of the program has the share of samples that it has of the time by its own clock.
 seen = record("parts", PROGRAMS + "/known_parts", "4")
