@@ -52,6 +52,16 @@ int decimal_print(char *out, size_t size, const char *format, ...)
 	return n;
 }
 
+void decimal_append(char *out, size_t size, const char *format, ...)
+{
+	size_t n = strlen(out);
+	va_list ap;
+
+	va_start(ap, format);
+	decimal_vprint(out + n, size - n, format, ap);
+	va_end(ap);
+}
+
 /* ---- the fewest digits ---- */
 
 /* Numbers as text where printf and strtod, asked for 15, 16 and 17 digits one

@@ -20,6 +20,9 @@ bool decimal_are_same(const char *a, const char *b);
 /* As snprintf and vsnprintf do. */
 int decimal_print(char *out, size_t size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+/* The same behind the text that is in out. */
+void decimal_append(char *out, size_t size, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 int decimal_vprint(char *out, size_t size, const char *format, va_list ap)
 	__attribute__((format(printf, 3, 0)));
 

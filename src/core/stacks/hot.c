@@ -39,9 +39,22 @@ static uint32_t function_of(const struct stacks *s, uint32_t frame)
 	return s->private->function_of[frame];
 }
 
+enum owner { OWNER_UNKNOWN, OWNER_OTHER, OWNER_PROGRAM };
+
+/* Stacks share functions: each is looked at once, but Python's, which are by their files, too. */
+static bool frame_is_own(const struct stacks *s, uint8_t *owner, uint32_t frame)
+{
+	const struct stacks_function *f = stacks_function_of(s, frame);
+	uint8_t *known = &owner[function_of(s, frame)];
+
+	if (*known == OWNER_UNKNOWN || !strcmp(f->module, PYTHON_MODULE))
+		*known = hot_is_own(f, s->run->frames[frame].file) ? OWNER_PROGRAM : OWNER_OTHER;
+	return *known == OWNER_PROGRAM;
+}
+
 /* From the innermost outwards: own is the first that is, calls what is just within it, by the next
  * own one that is another function. */
-static struct cut cut_of(const struct stacks *s, uint32_t node)
+static struct cut cut_of(const struct stacks *s, uint8_t *owner, uint32_t node)
 {
 	const struct run *r = s->run;
 	struct cut c = { 0 };
@@ -51,7 +64,7 @@ static struct cut cut_of(const struct stacks *s, uint32_t node)
 		uint32_t frame = r->stacks[node].frame;
 
 		for (int i = 0; frame && i < INLINED_MAX; i++, frame = r->frames[frame].outer) {
-			bool own = hot_is_own(stacks_function_of(s, frame), r->frames[frame].file);
+			bool own = frame_is_own(s, owner, frame);
 
 			if (own && !c.own) {
 				c.own = frame;
@@ -74,6 +87,7 @@ struct heating {
 	const struct stacks *s;
 	struct cut *cut; /* of each stack */
 	double *function;
+	uint8_t *owner; /* enum owner, of each function */
 	struct tally tally[TALLIES];
 };
 
@@ -142,7 +156,7 @@ static uint32_t find_hottest(struct heating *g)
 
 		if (!(self_of(s, i) > 0))
 			continue;
-		g->cut[i] = cut_of(s, i);
+		g->cut[i] = cut_of(s, g->owner, i);
 		f = function_of(s, g->cut[i].own ? g->cut[i].own : s->run->stacks[i].frame);
 		g->function[f] += self_of(s, i);
 		if (f && g->function[f] > g->function[best])
@@ -189,9 +203,10 @@ int hot_make(struct hot *h, const struct stacks *s)
 {
 	struct heating g = { .s = s,
 			     .cut = calloc(s->run->nstacks + 1u, sizeof *g.cut),
-			     .function = calloc(s->nfunctions + 1u, sizeof *g.function) };
+			     .function = calloc(s->nfunctions + 1u, sizeof *g.function),
+			     .owner = calloc(s->nfunctions + 1u, 1) };
 	uint32_t hottest;
-	int rc = g.cut && g.function ? 0 : -ENOMEM;
+	int rc = g.cut && g.function && g.owner ? 0 : -ENOMEM;
 
 	*h = (struct hot){ 0 };
 	if (!rc && s->total > 0) {
@@ -202,6 +217,7 @@ int hot_make(struct hot *h, const struct stacks *s)
 	}
 	free(g.cut);
 	free(g.function);
+	free(g.owner);
 	for (int i = 0; i < TALLIES; i++)
 		tally_free(&g.tally[i]);
 	return rc;
@@ -225,17 +241,6 @@ static struct hot_place place_of(const struct stacks *s, uint32_t node)
 	return p;
 }
 
-static uint32_t heaviest_child(const struct stacks *s, uint32_t node)
-{
-	uint32_t best = 0;
-
-	for (uint32_t i = node + 1; i < s->nnodes; i++)
-		if (s->nodes[i].parent == node &&
-		    s->nodes[i].total > s->nodes[best].total * (best > 0))
-			best = i;
-	return best;
-}
-
 static void take_part(struct hot_branch *b, const struct stacks *s, uint32_t node)
 {
 	uint32_t at = b->n;
@@ -252,16 +257,14 @@ static void take_part(struct hot_branch *b, const struct stacks *s, uint32_t nod
 
 void hot_branch_find(struct hot_branch *b, const struct stacks *s)
 {
-	enum { DEPTH = 400 };
 	static const double least = 0.1; /* of all: a part worth its name */
-	uint32_t node = 0, child = s->nnodes ? heaviest_child(s, 0) : 0;
+	uint32_t node = 0;
 
 	*b = (struct hot_branch){ 0 };
-	for (int i = 0; i < DEPTH && child && s->nodes[child].total >= most * s->total; i++) {
-		node = child;
-		child = heaviest_child(s, node);
-	}
-	if (!node || !child)
+	for (uint32_t i = 1; i < s->nnodes; i++) /* what is called comes behind its caller */
+		if (s->nodes[i].parent == node && s->nodes[i].total >= most * s->total)
+			node = i;
+	if (!node)
 		return;
 	b->from = place_of(s, node);
 	for (uint32_t i = node + 1; i < s->nnodes; i++)

@@ -3,6 +3,7 @@
  * fits code of its kind. */
 #include "core/stacks/hot.h"
 
+#include "base/text/decimal.h"
 #include "core/glob.h"
 #include "core/stacks/symbol.h"
 #include "report/summary/code.h"
@@ -10,7 +11,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -43,17 +43,6 @@ static const struct {
 	  "search in strings", "Each one goes through the string: search once, or index it." },
 };
 
-static void __attribute__((format(printf, 3, 4)))
-put(char *out, size_t size, const char *format, ...)
-{
-	size_t n = strlen(out);
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(out + n, size - n, format, ap);
-	va_end(ap);
-}
-
 /* ---- what ---- */
 
 /* "Logger.debug (logging/__init__.py:1477)", "qsort (libc.so.6)". Of a package's file named as all
@@ -66,11 +55,11 @@ static void put_place(char *out, size_t size, const struct hot_place *p)
 		for (base--; base > p->file && base[-1] != '/'; base--)
 			;
 	if (!*p->function->name)
-		put(out, size, "%.120s", p->function->shown);
+		decimal_append(out, size, "%.120s", p->function->shown);
 	else if (p->file && p->line)
-		put(out, size, "%.80s (%.60s:%u)", p->function->shown, base, p->line);
+		decimal_append(out, size, "%.80s (%.60s:%u)", p->function->shown, base, p->line);
 	else
-		put(out, size, "%.80s (%.60s)", p->function->shown, base);
+		decimal_append(out, size, "%.80s (%.60s)", p->function->shown, base);
 }
 
 /* Of what was sampled: else it is not one place. */
@@ -101,12 +90,12 @@ static void say_branch(struct summary_hot *out, const struct found *f)
 	const struct hot_branch *b = &f->branch;
 
 	for (uint32_t i = 0; i < b->n; i++) {
-		put(out->place, sizeof out->place, "%s", i ? ", " : "");
+		decimal_append(out->place, sizeof out->place, "%s", i ? ", " : "");
 		put_place(out->place, sizeof out->place, &b->part[i]);
-		put(out->place, sizeof out->place, " %.0f %%",
-		    100 * f->scale * b->part[i].seconds / f->sampled_s);
+		decimal_append(out->place, sizeof out->place, " %.0f %%",
+			       100 * f->scale * b->part[i].seconds / f->sampled_s);
 	}
-	put(out->place, sizeof out->place, ", called by ");
+	decimal_append(out->place, sizeof out->place, ", called by ");
 	put_place(out->place, sizeof out->place, &b->from);
 }
 
@@ -121,22 +110,22 @@ static void say_place(struct summary_hot *out, const struct found *f, const stru
 		return;
 	}
 	if (f->interpreter)
-		put(out->place, sizeof out->place, "the interpreter itself, ");
+		decimal_append(out->place, sizeof out->place, "the interpreter itself, ");
 	put_place(out->place, sizeof out->place, h->calls.function ? &h->calls : &h->place);
 	if (class >= CLASS_FIRST && !f->python && !f->interpreter)
-		put(out->place, sizeof out->place, " (%s)", classes_label(c, class));
+		decimal_append(out->place, sizeof out->place, " (%s)", classes_label(c, class));
 	if (h->calls.function) {
-		put(out->place, sizeof out->place, ", called by ");
+		decimal_append(out->place, sizeof out->place, ", called by ");
 		put_place(out->place, sizeof out->place, &h->place);
 	}
 	if (f->operation >= 0 && !h->calls.function)
-		put(out->place, sizeof out->place, ", which spends it in %s (%.60s)",
-		    operations[f->operation].what, f->native.function->shown);
+		decimal_append(out->place, sizeof out->place, ", which spends it in %s (%.60s)",
+			       operations[f->operation].what, f->native.function->shown);
 	else if (f->native.function && !h->calls.function)
-		put(out->place, sizeof out->place, ", which spends it in %.80s",
-		    f->native.function->shown);
+		decimal_append(out->place, sizeof out->place, ", which spends it in %.80s",
+			       f->native.function->shown);
 	else if (h->by.function && h->own) {
-		put(out->place, sizeof out->place, ", called by ");
+		decimal_append(out->place, sizeof out->place, ", called by ");
 		put_place(out->place, sizeof out->place, &h->by);
 	}
 }
@@ -147,13 +136,13 @@ static void say_in(struct summary_hot *out, const struct found *f)
 	out->in[0] = '\0';
 	if (!f->hot.own || f->branch.n || f->share < most)
 		return;
-	put(out->in, sizeof out->in, ", most likely in ");
+	decimal_append(out->in, sizeof out->in, ", most likely in ");
 	put_place(out->in, sizeof out->in, &f->hot.place);
 	if (f->hot.by.function) {
-		put(out->in, sizeof out->in, ", called by ");
+		decimal_append(out->in, sizeof out->in, ", called by ");
 		put_place(out->in, sizeof out->in, &f->hot.by);
 	}
-	put(out->in, sizeof out->in, ".");
+	decimal_append(out->in, sizeof out->in, ".");
 }
 
 /* ---- who ---- */
@@ -213,9 +202,9 @@ static void say_who(struct summary_hot *out, const struct summary *s)
 			 one);
 	}
 	if (s->cores_used_mean < one_core && summary_cores(s).v >= 2)
-		put(out->who, sizeof out->who,
-		    ", on one of %.0f cores, and hardly anything ran in parallel",
-		    summary_cores(s).v);
+		decimal_append(out->who, sizeof out->who,
+			       ", on one of %.0f cores, and hardly anything ran in parallel",
+			       summary_cores(s).v);
 }
 
 /* ---- what to do ---- */
@@ -276,13 +265,14 @@ static void say_advice(struct summary_hot *out, const struct found *f, const str
 
 	snprintf(out->advice, sizeof out->advice, "%s", advice_of(f, &s->code->classes));
 	if (compiled && held >= large_bytes)
-		put(out->advice, sizeof out->advice,
-		    " The job holds %s, more than caches do: to go through that in strides or at random takes "
-		    "many times what computing takes (cache misses), which only counters tell (--perf).",
-		    unit_format(UNIT_BYTES, held, bytes, sizeof bytes));
+		decimal_append(
+			out->advice, sizeof out->advice,
+			" The job holds %s, more than caches do: to go through that in strides or at random takes "
+			"many times what computing takes (cache misses), which only counters tell (--perf).",
+			unit_format(UNIT_BYTES, held, bytes, sizeof bytes));
 	else if (compiled)
-		put(out->advice, sizeof out->advice,
-		    " How much of it goes to cache misses only counters tell (--perf).");
+		decimal_append(out->advice, sizeof out->advice,
+			       " How much of it goes to cache misses only counters tell (--perf).");
 }
 
 /* ---- all of it ---- */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/judging/verdict.h"
+
+#include "base/text/decimal.h"
 #include "report/summary/summary.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -160,17 +161,6 @@ static void slurm_line(const struct summary *s, const struct request *q, enum re
 	}
 }
 
-static void __attribute__((format(printf, 3, 4)))
-add(char *out, size_t size, const char *format, ...)
-{
-	size_t n = strlen(out);
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(out + n, size - n, format, ap);
-	va_end(ap);
-}
-
 static void pbs_line(const struct summary *s, const struct request *q, enum resource resource,
 		     char *out, size_t size)
 {
@@ -184,14 +174,15 @@ static void pbs_line(const struct summary *s, const struct request *q, enum reso
 	}
 	snprintf(out, size, "#PBS -l select=%.0f", q->nodes);
 	if (q->amount[RESOURCE_CORES] >= 1)
-		add(out, size, ":ncpus=%.0f", q->amount[RESOURCE_CORES]);
+		decimal_append(out, size, ":ncpus=%.0f", q->amount[RESOURCE_CORES]);
 	if (q->tasks > 1 && q->tasks <= q->amount[RESOURCE_CORES])
-		add(out, size, ":mpiprocs=%.0f", q->tasks);
+		decimal_append(out, size, ":mpiprocs=%.0f", q->tasks);
 	if (q->amount[RESOURCE_MEMORY] > 0)
-		add(out, size, ":mem=%s",
-		    memory_text(q->amount[RESOURCE_MEMORY], "mb", "gb", text, sizeof text));
+		decimal_append(
+			out, size, ":mem=%s",
+			memory_text(q->amount[RESOURCE_MEMORY], "mb", "gb", text, sizeof text));
 	if (q->amount[RESOURCE_GPUS] >= 1)
-		add(out, size, ":ngpus=%.0f", q->amount[RESOURCE_GPUS]);
+		decimal_append(out, size, ":ngpus=%.0f", q->amount[RESOURCE_GPUS]);
 }
 
 /* Its mem is of the whole job. */
@@ -209,9 +200,9 @@ static void torque_line(const struct summary *s, const struct request *q, enum r
 	} else {
 		snprintf(out, size, "#PBS -l nodes=%.0f", q->nodes);
 		if (q->amount[RESOURCE_CORES] >= 1)
-			add(out, size, ":ppn=%.0f", q->amount[RESOURCE_CORES]);
+			decimal_append(out, size, ":ppn=%.0f", q->amount[RESOURCE_CORES]);
 		if (q->amount[RESOURCE_GPUS] >= 1)
-			add(out, size, ":gpus=%.0f", q->amount[RESOURCE_GPUS]);
+			decimal_append(out, size, ":gpus=%.0f", q->amount[RESOURCE_GPUS]);
 	}
 }
 
@@ -226,12 +217,12 @@ static void oar_line(const struct summary *s, const struct request *q, enum reso
 		return;
 	snprintf(out, size, "#OAR -l nodes=%.0f", q->nodes);
 	if (q->amount[RESOURCE_GPUS] >= 1)
-		add(out, size, "/gpu=%.0f", q->amount[RESOURCE_GPUS]);
+		decimal_append(out, size, "/gpu=%.0f", q->amount[RESOURCE_GPUS]);
 	else if (q->amount[RESOURCE_CORES] >= 1)
-		add(out, size, "/core=%.0f", q->amount[RESOURCE_CORES]);
+		decimal_append(out, size, "/core=%.0f", q->amount[RESOURCE_CORES]);
 	if (q->amount[RESOURCE_TIME] > 0)
-		add(out, size, ",walltime=%s",
-		    time_text(q->amount[RESOURCE_TIME], text, sizeof text));
+		decimal_append(out, size, ",walltime=%s",
+			       time_text(q->amount[RESOURCE_TIME], text, sizeof text));
 }
 
 static const struct {
