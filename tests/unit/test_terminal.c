@@ -365,6 +365,42 @@ static void test_the_cause_of_a_failure_is_seen(void **state)
 	free(text);
 }
 
+/* Of two causes both are seen, if the second one is about a fifth of the run. */
+static void test_a_second_cause_is_seen(void **state)
+{
+	static const struct {
+		const char *rule;
+		double part;
+		bool seen;
+	} seconds[] = {
+		{ "code-place", 0.21, true },
+		{ "code-place", 0.19, false },
+		{ "code-place", NAN, false },
+		{ "single-core", 0.5, false }, /* the bar shows it */
+	};
+	struct fixture f;
+	char *text;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof seconds / sizeof seconds[0]; i++) {
+		make_job(&f);
+		for (uint32_t v = 0; v < 2; v++)
+			f.s.verdicts[v] = (struct summary_verdict){
+				.rule = "small-io",
+				.severity = SEVERITY_WARN,
+				.sentence = "It takes three lines, since a sentence with a place, "
+					    "its callers, its cost and its advice is as long as "
+					    "this one, which says nothing."
+			};
+		snprintf(f.s.verdicts[1].rule, sizeof f.s.verdicts[1].rule, "%s", seconds[i].rule);
+		f.s.verdicts[1].weight_s = seconds[i].part * f.s.wall_s;
+		f.s.nverdicts = 2;
+		text = printed(&f.s, false, true);
+		assert_int_equal(!strstr(text, "and 1 more"), seconds[i].seen);
+		free(text);
+	}
+}
+
 static void test_the_first_verdict_is_whole_however_long(void **state)
 {
 	struct fixture f;
@@ -478,6 +514,7 @@ int main(void)
 		cmocka_unit_test(test_a_long_command_keeps_its_names),
 		cmocka_unit_test(test_verdicts_that_do_not_fit_are_counted),
 		cmocka_unit_test(test_the_cause_of_a_failure_is_seen),
+		cmocka_unit_test(test_a_second_cause_is_seen),
 		cmocka_unit_test(test_the_first_verdict_is_whole_however_long),
 		cmocka_unit_test(test_no_line_is_wider_than_the_terminal),
 		cmocka_unit_test(test_colour_only_when_asked),

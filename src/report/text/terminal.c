@@ -31,6 +31,9 @@ enum {
 /* Of the threads' time, from which on waiting is said in the first lines. */
 static const double WAITS_MATTER = 0.25;
 
+/* Of the run. */
+static const double SECOND_MATTERS = 0.2;
+
 /* A job that took less says no more than what it used. */
 static const double judged_s = 2;
 
@@ -439,17 +442,26 @@ static void add_recording_briefly(struct lines *l, const struct summary *s, bool
 	}
 }
 
+/* Another warning about so much of the run has room, too. That one core was used the bar shows. */
+static bool second_matters(const struct summary *s)
+{
+	const struct summary_verdict *v = &s->verdicts[1];
+
+	return (v->severity == SEVERITY_BAD || v->severity == SEVERITY_WARN) &&
+	       v->weight_s >= SECOND_MATTERS * s->wall_s && strcmp(v->rule, "single-core") != 0;
+}
+
 /* Of verdicts. The first may say little more than the heading, or be about others than the job;
- * then the next one has room, too. */
+ * then the next one has room in any case. */
 static unsigned brief_lines(const struct summary *s)
 {
 	static const char *const little[] = { "failed",       "killed",  "failed-by-signal",
 					      "low-priority", "crowded", "stolen" };
+	bool room = s->nverdicts > 1 && second_matters(s);
 
 	for (size_t i = 0; s->nverdicts > 1 && i < sizeof little / sizeof little[0]; i++)
-		if (!strcmp(s->verdicts[0].rule, little[i]))
-			return BRIEF_VERDICT_LINES + CAUSE_LINES;
-	return BRIEF_VERDICT_LINES;
+		room = room || !strcmp(s->verdicts[0].rule, little[i]);
+	return BRIEF_VERDICT_LINES + (room ? CAUSE_LINES : 0);
 }
 
 void summary_print_brief(const struct summary *s, const struct own *own, FILE *out, bool colour,
