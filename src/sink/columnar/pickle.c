@@ -138,16 +138,6 @@ static void push_zeros(struct pickle *p, uint32_t n, const char *type)
 	op(p, OP_REDUCE);
 }
 
-/* numpy.frombuffer(data, type) */
-static void push_array(struct pickle *p, const void *data, size_t n, const char *type)
-{
-	push_memo(p, CALL_FROMBUFFER);
-	push_binary(p, OP_BYTES, data, n);
-	push_text(p, type);
-	op(p, OP_TUPLE2);
-	op(p, OP_REDUCE);
-}
-
 /* numpy.concatenate(list) */
 static void push_joined(struct pickle *p, uint32_t list)
 {
@@ -170,6 +160,23 @@ static void make_list(struct pickle *p, const char *type)
 static int flush(struct pickle *p, struct err *e)
 {
 	return text_flush(&p->text, p->out, 0, e);
+}
+
+/* numpy.frombuffer(data, type), and the data go to the file from where they are. */
+static int push_array(struct pickle *p, const void *data, size_t n, const char *type, struct err *e)
+{
+	int rc;
+
+	push_memo(p, CALL_FROMBUFFER);
+	op(p, OP_BYTES);
+	bytes_u32(&p->text, (uint32_t)n);
+	rc = flush(p, e);
+	if (!rc)
+		rc = text_write(data, n, p->out, e);
+	push_text(p, type);
+	op(p, OP_TUPLE2);
+	op(p, OP_REDUCE);
+	return rc;
 }
 
 static int pickle_begin(void *state, const struct frame_schema *schema, FILE *out, struct err *e)
@@ -286,21 +293,36 @@ static void narrow(uint8_t *at, const struct column_page *c, uint32_t n, size_t 
 		NARROW(c->i, 8)
 }
 
-static void push_wholes(struct pickle *p, const struct column_page *c, uint32_t n)
+static int push_wholes(struct pickle *p, const struct column_page *c, uint32_t n, struct err *e)
 {
 	const char *type;
 	size_t width = width_of(c, n, &type);
 
 	narrow(p->narrow, c, n, width);
-	push_array(p, p->narrow, n * width, type);
+	return push_array(p, p->narrow, n * width, type, e);
 }
 
-static void push_values(struct pickle *p, const struct column_page *c, uint32_t n)
+static int push_values(struct pickle *p, const struct column_page *c, uint32_t n, struct err *e)
 {
 	if (c->type == COLUMN_TEXT || c->type == COLUMN_INT)
-		push_wholes(p, c, n);
+		return push_wholes(p, c, n, e);
+	return push_array(p, c->i, n * sizeof(*c->i), types[c->type], e);
+}
+
+/* Which of whole numbers are absent. */
+static int push_absent(struct pickle *p, const struct column_page *c, uint32_t i, uint32_t n,
+		       struct err *e)
+{
+	int rc = 0;
+
+	push_memo(p, absent_list(i));
+	if (c->nulls)
+		rc = push_array(p, p->absent, n, bool_type, e);
 	else
-		push_array(p, c->i, n * sizeof(*c->i), types[c->type]);
+		push_zeros(p, n, bool_type);
+	op(p, OP_APPEND);
+	op(p, OP_POP);
+	return rc;
 }
 
 static int end_page(void *state, struct err *e)
@@ -314,20 +336,13 @@ static int end_page(void *state, struct err *e)
 
 		fill_gaps(p, c);
 		push_memo(p, values_list(i));
-		push_values(p, c, n);
+		rc = push_values(p, c, n, e);
 		op(p, OP_APPEND);
 		op(p, OP_POP);
-		if (c->type == COLUMN_INT) {
-			push_memo(p, absent_list(i));
-			if (c->nulls)
-				push_array(p, p->absent, n, bool_type);
-			else
-				push_zeros(p, n, bool_type);
-			op(p, OP_APPEND);
-			op(p, OP_POP);
-		}
+		if (c->type == COLUMN_INT && !rc)
+			rc = push_absent(p, c, i, n, e);
 		p->gaps[i] |= c->nulls > 0;
-		rc = flush(p, e);
+		rc = rc ? rc : flush(p, e);
 	}
 	columns_next_page(&p->columns);
 	return rc;
