@@ -383,16 +383,22 @@ static void conclude(const struct run_options *o, const struct recording_plan *p
 		write_page(plan, l->saved);
 }
 
-/* On the heap: the job's limit of the stack may be a small one. NULL: it has said why. */
-static struct mark_log *logs_to_follow(const struct run_options *o)
+/* On the heap: the job's limit of the stack may be a small one. NULL: none are, or it has said why
+ * they cannot be. */
+static struct mark_log *logs_to_follow(const struct run_options *o, bool *bad)
 {
-	struct mark_log *logs = calloc(1, sizeof *logs);
+	struct mark_log *logs = NULL;
 
+	*bad = false;
+	if (!o->mark_logs.n && !o->mark_rules.n)
+		return NULL;
+	logs = calloc(1, sizeof *logs);
 	if (!logs)
 		say("run: out of memory");
 	else if (logmarks_read(logs, &o->mark_logs, &o->mark_rules))
 		return logs;
 	free(logs);
+	*bad = true;
 	return NULL;
 }
 
@@ -459,6 +465,7 @@ static int run(const void *given, int n, char **argv)
 	struct said said;
 	struct launch_end end;
 	struct err e = { "" };
+	bool bad;
 	int code;
 
 	if (!n) {
@@ -472,8 +479,8 @@ static int run(const void *given, int n, char **argv)
 		return code;
 	if (o->recording.annotations && !annotations_check(o->recording.annotations))
 		return LAUNCH_FAILED;
-	logs = logs_to_follow(o);
-	if (!logs || !recording_plan(&plan, &o->recording))
+	logs = logs_to_follow(o, &bad);
+	if (bad || !recording_plan(&plan, &o->recording))
 		return LAUNCH_FAILED;
 	share_words(&plan, &l);
 	shared.launcher = own_pid(o->recording.procfs);

@@ -9,7 +9,6 @@
 #include "sampler/fixes.h"
 #include "sampler/recorder_state.h"
 #include "source/limits.h"
-#include "source/platform/platform.h"
 
 #include <limits.h>
 #include <signal.h>
@@ -77,23 +76,6 @@ static void say_limits(struct recorder *r)
 	}
 }
 
-static void say_platform(struct recorder *r)
-{
-	const char *procfs = r->o->sampler.procfs;
-	struct root files = { 0 };
-	struct platform p = { .proc = &r->sampler.env.proc,
-			      .sys = &r->sampler.env.sys,
-			      .files = &files,
-			      .environment = environ,
-			      .sample = &r->sampler.sample };
-
-	/* Another machine's /proc says nothing of the distribution here. */
-	if (!procfs || strcmp(procfs, "/proc") == 0)
-		root_open(&files, "/");
-	platform_say(&p);
-	root_close(&files);
-}
-
 static void say_masked(struct recorder *r, const char *key, const char *text)
 {
 	struct bytes masked = { 0 };
@@ -105,12 +87,11 @@ static void say_masked(struct recorder *r, const char *key, const char *text)
 	bytes_free(&masked);
 }
 
-void metas_machine(struct recorder *r)
+void metas_rest(struct recorder *r)
 {
 	char directory[PATH_MAX];
 
 	fixes_say_metrics(&r->sampler.sample);
-	say_platform(r);
 	if (!recorder_is_launched(r->o)) /* attached: these are not the job's */
 		return;
 	say_limits(r);
