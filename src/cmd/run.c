@@ -6,7 +6,6 @@
 #include "console/command.h"
 #include "job/launch.h"
 #include "job/said.h"
-#include "job/words.h"
 #include "sampler/tree/reading.h"
 #include "session/annotations.h"
 #include "session/followers.h"
@@ -256,14 +255,12 @@ static _Noreturn void be_recorder(const struct recording_plan *plan, const struc
 {
 	struct recorder_options r = recording_recorder(plan);
 	struct after after = { .plan = plan, .launcher = l->recorder, .said = job->said };
-	struct bytes words = { 0 };
 	int bad;
 
-	words_join(r.sampler.tree.secrets, &words, l->argv);
-	bytes_u8(&words, '\0');
 	r.instead = plan->moved ? plan->instead : NULL;
 	r.moved = plan->moved;
-	r.command = words.failed ? l->argv[0] : (const char *)words.data;
+	r.command = l->argv[0];
+	r.words = l->argv;
 	r.environment = job->with_environment ? environ : NULL;
 	r.marks = job->marks >= 0 ? getenv(MARK_FILE_VARIABLE) : NULL;
 	r.spans = job->spans;

@@ -483,7 +483,6 @@ static int begin(struct recorder *r, struct err *e)
 		bad = start_waiting(r, e);
 	if (bad)
 		return bad;
-	metas_begin(r);
 	if (r->o->identity->job.why.text[0])
 		say(r, r->o->identity->job.why.text);
 	take(r, false);
@@ -494,7 +493,7 @@ static int begin(struct recorder *r, struct err *e)
 	if (bad)
 		return bad;
 	sampler_open_rest(&r->sampler);
-	metas_rest(r);
+	metas_begin(r);
 	write_down(r);
 	directory_settled(r->directory, r->o->identity);
 	if (r->o->opened) {

@@ -75,10 +75,8 @@ void recorder_short_turns(void);
 void recorder_take_figures(struct recorder *r);
 /* Ends the recording, calls o->closed, closes. 0 or -errno with a sentence. */
 int recorder_close(struct recorder *r, struct err *e);
+/* Behind the first sample, when the job has started. */
 void metas_begin(struct recorder *r);
-/* What can wait until the job has started, behind the first sample: what is missing, the job's
- * limits and environment. */
-void metas_rest(struct recorder *r);
 /* A thread finds out what machine this is; what it found is said in the sample, once, after waiting
  * for it. */
 void machine_start(struct recorder *r);
