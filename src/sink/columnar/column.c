@@ -239,6 +239,64 @@ void columns_close(struct columns *c)
 	*c = (struct columns){ 0 };
 }
 
+static bool another_cpu(void)
+{
+	cpu_set_t set;
+
+	return !sched_getaffinity(0, sizeof(set), &set) && CPU_COUNT(&set) > 1;
+}
+
+int columns_behind_open(struct columns_behind *b, const struct columns *c)
+{
+	b->page = calloc(c->schema->ncolumns + 1u, sizeof(*b->page));
+	return b->page ? columns_open_spare(c, &b->spare) : -ENOMEM;
+}
+
+void columns_behind_close(struct columns_behind *b, const struct columns *c)
+{
+	if (b->runs)
+		pthread_join(b->thread, NULL);
+	if (b->spare)
+		columns_close_spare(c, b->spare);
+	free(b->page);
+}
+
+static void *write_page(void *behind)
+{
+	struct columns_behind *b = behind;
+
+	b->rc = b->write(b->state, b->page, b->nrows, &b->e);
+	return NULL;
+}
+
+int columns_behind_finish(struct columns_behind *b, struct err *e)
+{
+	int rc;
+
+	if (b->runs)
+		pthread_join(b->thread, NULL);
+	b->runs = false;
+	rc = b->rc;
+	b->rc = 0;
+	return rc ? err_set(e, rc, "%s", b->e.text) : 0;
+}
+
+int columns_write_behind(struct columns_behind *b, struct columns *c, struct err *e)
+{
+	int rc = columns_behind_finish(b, e);
+
+	if (rc)
+		return rc;
+	memcpy(b->page, c->column, c->schema->ncolumns * sizeof(*b->page));
+	b->nrows = c->nrows;
+	columns_swap(c, b->spare);
+	columns_next_page(c);
+	b->runs = another_cpu() && !pthread_create(&b->thread, NULL, write_page, b);
+	if (!b->runs)
+		write_page(b);
+	return 0;
+}
+
 static void put_pair(struct json *j, const char *key, const char *text)
 {
 	json_key(j, key);
@@ -330,13 +388,6 @@ static void *help(void *crew)
 
 	work(c, &c->context[1]);
 	return NULL;
-}
-
-static bool another_cpu(void)
-{
-	cpu_set_t set;
-
-	return !sched_getaffinity(0, sizeof(set), &set) && CPU_COUNT(&set) > 1;
 }
 
 void squeeze_start(struct squeeze_crew *c, struct squeeze_job *jobs, size_t n)

@@ -72,6 +72,33 @@ void columns_close_spare(const struct columns *c, struct column_spare *s); /* NU
 /* What was gathered lies in s then, and what was in s is gathered over. */
 void columns_swap(struct columns *c, struct column_spare *s);
 
+/*
+ * Pages that are written by another thread, where there is another CPU, while the next is gathered.
+ *
+ * write is called for one page at a time, in their order; what it says of one is the result of the
+ * next call here.
+ */
+struct columns_behind {
+	int (*write)(void *state, const struct column_page *page, uint32_t nrows, struct err *e);
+	void *state;
+	struct column_spare *spare;
+	struct column_page *page; /* that is written: [ncolumns] */
+	uint32_t nrows;
+	pthread_t thread;
+	bool runs;
+	int rc;
+	struct err e;
+};
+
+/* write and state are set, the rest is zero. 0 or -ENOMEM; close in either case, before the
+ * columns. */
+int columns_behind_open(struct columns_behind *b, const struct columns *c);
+void columns_behind_close(struct columns_behind *b, const struct columns *c);
+/* The page that was gathered is written behind, and the next one begins. 0 or -errno. */
+int columns_write_behind(struct columns_behind *b, struct columns *c, struct err *e);
+/* All is written. 0 or -errno. */
+int columns_behind_finish(struct columns_behind *b, struct err *e);
+
 /* What a table and its columns are, as JSON, for the file's own metadata: docs/export.md. */
 void columns_describe(struct bytes *out, const struct frame_schema *schema);
 /* Put the name of a column into out, in UTF-8 and with a NUL, which is all that is there then. */

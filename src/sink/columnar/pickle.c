@@ -83,6 +83,7 @@ struct pickle {
 	FILE *out;
 	const struct frame_schema *schema;
 	struct columns columns;
+	struct columns_behind behind;
 	struct bytes text, name;
 	uint8_t *absent; /* [COLUMN_PAGE_ROWS] */
 	uint8_t *narrow; /* [COLUMN_PAGE_ROWS + 1] of the widest */
@@ -179,37 +180,7 @@ static int push_array(struct pickle *p, const void *data, size_t n, const char *
 	return rc;
 }
 
-static int pickle_begin(void *state, const struct frame_schema *schema, FILE *out, struct err *e)
-{
-	struct pickle *p = state;
-	int rc = columns_open(&p->columns, schema, e);
-
-	p->schema = schema;
-	p->out = out;
-	if (rc)
-		return rc;
-	p->absent = calloc(COLUMN_PAGE_ROWS, 1);
-	p->narrow = calloc(COLUMN_PAGE_ROWS + 1, WIDEST);
-	p->gaps = calloc(schema->ncolumns + 1u, sizeof(*p->gaps));
-	if (!p->absent || !p->narrow || !p->gaps)
-		return err_set(e, -ENOMEM, "out of memory for a table");
-	op(p, OP_PROTO);
-	bytes_u8(&p->text, 4);
-	for (uint32_t i = 0; i < CALLS; i++) {
-		push_text(p, calls[i].module);
-		push_text(p, calls[i].name);
-		op(p, OP_STACK_GLOBAL);
-		op(p, OP_MEMOIZE);
-		op(p, OP_POP);
-	}
-	for (uint32_t i = 0; i < schema->ncolumns; i++) {
-		make_list(p, types[schema->columns[i].type]);
-		make_list(p, bool_type);
-	}
-	return flush(p, e);
-}
-
-static void fill_gap(struct column_page *c, uint32_t row)
+static void fill_gap(const struct column_page *c, uint32_t row)
 {
 	if (c->type == COLUMN_TEXT)
 		c->code[row] = UINT32_MAX; /* the last: None */
@@ -220,12 +191,12 @@ static void fill_gap(struct column_page *c, uint32_t row)
 }
 
 /* Put into the gaps what pandas takes for absent; integers have none and keep a list of gaps. */
-static void fill_gaps(struct pickle *p, struct column_page *c)
+static void fill_gaps(struct pickle *p, const struct column_page *c, uint32_t n)
 {
 	if (!c->nulls)
 		return;
-	memset(p->absent, 0, p->columns.nrows);
-	for (uint32_t row = 0; row < p->columns.nrows; row++) {
+	memset(p->absent, 0, n);
+	for (uint32_t row = 0; row < n; row++) {
 		if (row % 8 == 0 && c->valid[row / 8] == UINT8_MAX) {
 			row += 7;
 		} else if (!(c->valid[row / 8] >> row % 8 & 1)) {
@@ -325,16 +296,15 @@ static int push_absent(struct pickle *p, const struct column_page *c, uint32_t i
 	return rc;
 }
 
-static int end_page(void *state, struct err *e)
+static int write_page(void *state, const struct column_page *page, uint32_t n, struct err *e)
 {
 	struct pickle *p = state;
-	uint32_t n = p->columns.nrows;
 	int rc = 0;
 
 	for (uint32_t i = 0; i < p->schema->ncolumns && !rc; i++) {
-		struct column_page *c = &p->columns.column[i];
+		const struct column_page *c = &page[i];
 
-		fill_gaps(p, c);
+		fill_gaps(p, c, n);
 		push_memo(p, values_list(i));
 		rc = push_values(p, c, n, e);
 		op(p, OP_APPEND);
@@ -344,8 +314,46 @@ static int end_page(void *state, struct err *e)
 		p->gaps[i] |= c->nulls > 0;
 		rc = rc ? rc : flush(p, e);
 	}
-	columns_next_page(&p->columns);
 	return rc;
+}
+
+static int end_page(void *state, struct err *e)
+{
+	struct pickle *p = state;
+
+	return columns_write_behind(&p->behind, &p->columns, e);
+}
+
+static int pickle_begin(void *state, const struct frame_schema *schema, FILE *out, struct err *e)
+{
+	struct pickle *p = state;
+	int rc = columns_open(&p->columns, schema, e);
+
+	p->schema = schema;
+	p->out = out;
+	if (rc)
+		return rc;
+	p->absent = calloc(COLUMN_PAGE_ROWS, 1);
+	p->narrow = calloc(COLUMN_PAGE_ROWS + 1, WIDEST);
+	p->gaps = calloc(schema->ncolumns + 1u, sizeof(*p->gaps));
+	p->behind.write = write_page;
+	p->behind.state = p;
+	if (!p->absent || !p->narrow || !p->gaps || columns_behind_open(&p->behind, &p->columns))
+		return err_set(e, -ENOMEM, "out of memory for a table");
+	op(p, OP_PROTO);
+	bytes_u8(&p->text, 4);
+	for (uint32_t i = 0; i < CALLS; i++) {
+		push_text(p, calls[i].module);
+		push_text(p, calls[i].name);
+		op(p, OP_STACK_GLOBAL);
+		op(p, OP_MEMOIZE);
+		op(p, OP_POP);
+	}
+	for (uint32_t i = 0; i < schema->ncolumns; i++) {
+		make_list(p, types[schema->columns[i].type]);
+		make_list(p, bool_type);
+	}
+	return flush(p, e);
 }
 
 static int pickle_batch(void *state, const struct batch *b, struct err *e)
@@ -451,6 +459,10 @@ static int pickle_end(void *state, struct err *e)
 	struct pickle *p = state;
 	int rc = p->columns.nrows ? end_page(p, e) : 0;
 
+	if (!rc)
+		rc = columns_behind_finish(&p->behind, e);
+	if (rc)
+		return rc;
 	push_memo(p, CALL_FRAME);
 	op(p, OP_DICT);
 	op(p, OP_MARK);
@@ -474,6 +486,7 @@ static void pickle_free(void *state)
 {
 	struct pickle *p = state;
 
+	columns_behind_close(&p->behind, &p->columns);
 	columns_close(&p->columns);
 	bytes_free(&p->text);
 	bytes_free(&p->name);
