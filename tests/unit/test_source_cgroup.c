@@ -25,8 +25,6 @@ struct scene {
 	int64_t now_ns;
 };
 
-static bool rest_follows; /* as a recorder has it */
-
 static void open_at(struct scene *x, const char *dir, pid_t root)
 {
 	char proc[512], sys[512];
@@ -39,7 +37,6 @@ static void open_at(struct scene *x, const char *dir, pid_t root)
 		assert_int_equal(root_open(&x->n.env.sys, proc), 0);
 	assert_int_equal(sample_init(&x->n.sample, 16384, 4096), 0);
 	x->n.env.interval_ns = NS_PER_S;
-	x->n.env.rest_follows = rest_follows;
 	x->n.env.roots = x->roots;
 	x->n.env.nroots = root != 0;
 	sample_begin(&x->n.sample, x->now_ns, x->now_ns);
@@ -580,55 +577,6 @@ static void cut_files_give_no_wrong_value(void **unused)
 	remove_copy();
 }
 
-static void same_values(const struct scene *a, const struct scene *b)
-{
-	assert_int_equal(a->n.sample.nslots, b->n.sample.nslots);
-	for (uint32_t i = 1; i < a->n.sample.nslots; i++) {
-		const struct slot *x = &a->n.sample.slot[i], *y = &b->n.sample.slot[i];
-
-		assert_string_equal(x->metric->name, y->metric->name);
-		assert_string_equal(node_instance_name(&a->n, x->instance),
-				    node_instance_name(&b->n, y->instance));
-		assert_int_equal(a->n.sample.state[i], b->n.sample.state[i]);
-		if (a->n.sample.state[i] == STATE_PRESENT)
-			assert_int_equal(a->n.sample.value[i], b->n.sample.value[i]);
-	}
-}
-
-/* A recorder reads its files once before the job begins, and has of them what others have. */
-static void it_may_be_told_of_by_the_first_reading(void **state)
-{
-	static const struct {
-		const char *name;
-		pid_t root;
-	} fixtures[] = { { "cgroup-broken", 0 },     { "cgroup-container", 0 },
-			 { "cgroup-hybrid", 0 },     { "cgroup-namespace", 0 },
-			 { "cgroup-namespace", 77 }, { "cgroup-v1", 4100 },
-			 { "cgroup-v2", 7100 } };
-
-	(void)state;
-	for (size_t i = 0; i < sizeof fixtures / sizeof *fixtures; i++) {
-		struct scene a, b;
-
-		begin(&a, fixtures[i].name, fixtures[i].root);
-		rest_follows = true;
-		open_at(&b, fixture(fixtures[i].name), fixtures[i].root);
-		rest_follows = false;
-		assert_int_equal(b.result, 0);
-		assert_int_equal(b.n.sample.nslots, 1);
-		assert_int_equal(read_after(&b, 1000), 0);
-		same_values(&a, &b);
-		assert_string_equal(meta_text(&a, "cgroup.owner"), meta_text(&b, "cgroup.owner"));
-		assert_string_equal(meta_text(&a, "cgroup.path"), meta_text(&b, "cgroup.path"));
-		for (int n = 0; n < 12; n++) {
-			assert_int_equal(read_after(&a, NS_PER_S), read_after(&b, NS_PER_S));
-			same_values(&a, &b);
-		}
-		end(&a);
-		end(&b);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -640,7 +588,6 @@ int main(void)
 		cmocka_unit_test(a_namespace_begins_at_its_own_root),
 		cmocka_unit_test(a_container_mounts_its_own_group),
 		cmocka_unit_test(it_is_the_targets_and_not_the_recorders),
-		cmocka_unit_test(it_may_be_told_of_by_the_first_reading),
 		cmocka_unit_test(broken_files_give_no_number),
 		cmocka_unit_test(others_in_it_are_seen),
 		cmocka_unit_test(of_what_is_not_known_there_is_no_total),
