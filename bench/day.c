@@ -137,6 +137,8 @@ static void record(struct sampler *s, struct writer *w, int samples, const int j
 		simulated.mono_ns += NS_PER_S;
 		simulated.utc_ns += NS_PER_S;
 		sampler_take(s, &figures, i == samples - 1);
+		if (!i)
+			sampler_open_rest(s);
 		if (writer_sample(w, &s->sample, &e)) {
 			fprintf(stderr, "day: %s\n", e.text);
 			exit(2);
@@ -156,7 +158,7 @@ int main(int argc, char **argv)
 	pid_t job = begin_job(&steps, &done);
 	const struct writer_options w = { 0 };
 	struct sampler_options o = { .output = argc > 1 ? argv[1] : ".", .interval_ns = NS_PER_S };
-	struct sampler sampler;
+	struct sampler sampler = { 0 };
 	struct writer *writer;
 	struct err e = { "" };
 	int directory = open(o.output, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -67,12 +67,17 @@ const char *sigabbrev_np(int number)
 #if defined __x86_64__ && __has_include(<sys/platform/x86.h>)
 #include <sys/platform/x86.h>
 
-/* What base/crc32c.c asks: SSE 4.2. */
+/* What base/crc32c.c asks, SSE 4.2 and PCLMULQDQ, and core/frame/derive_slice.c, AVX2. */
 const struct cpuid_feature *__x86_get_cpuid_feature_leaf(unsigned leaf)
 {
-	static const struct cpuid_feature none, sse42 = { .active_array[2] = 1U << 20 };
+	static const struct cpuid_feature none,
+		checksums = { .active_array[2] = 1U << 20 | 1U << 1 },
+		avx2 = { .active_array[1] = 1U << 5 };
 
-	return leaf == CPUID_INDEX_1 && __builtin_cpu_supports("sse4.2") ? &sse42 : &none;
+	if (leaf == CPUID_INDEX_1 && __builtin_cpu_supports("sse4.2") &&
+	    __builtin_cpu_supports("pclmul"))
+		return &checksums;
+	return leaf == CPUID_INDEX_7 && __builtin_cpu_supports("avx2") ? &avx2 : &none;
 }
 #endif
 #else

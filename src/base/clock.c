@@ -64,10 +64,43 @@ static char *put_second(char *at, const struct tm *tm)
 	return at;
 }
 
+/* As gmtime_r(), which looks for the machine's time zone in a file before it does without. The
+ * years begin in March, and each era has 400 of them: the last day of a year is one that may be
+ * missing. */
+static struct tm second_of(int64_t utc_s)
+{
+	enum { DAY = 86400, ERA = 146097, TO_EPOCH = 719468 };
+	int64_t day = (utc_s - (utc_s % DAY + DAY) % DAY) / DAY + TO_EPOCH;
+	int64_t era = (day - (day % ERA + ERA) % ERA) / ERA;
+	int in_era = (int)(day - era * ERA), in_day = (int)((utc_s % DAY + DAY) % DAY);
+	int year = (in_era - in_era / 1460 + in_era / 36524 - in_era / 146096) / 365;
+	int in_year = in_era - (365 * year + year / 4 - year / 100);
+	int month = (5 * in_year + 2) / 153; /* since March */
+
+	return (struct tm){ .tm_year = (int)(year + era * 400 + (month >= 10) - 1900),
+			    .tm_mon = month < 10 ? month + 2 : month - 10,
+			    .tm_mday = in_year - (153 * month + 2) / 5 + 1,
+			    .tm_hour = in_day / 3600,
+			    .tm_min = in_day / 60 % 60,
+			    .tm_sec = in_day % 60 };
+}
+
+const char *clock_stamp(int64_t utc_ns, char out[CLOCK_STAMP])
+{
+	char text[32];
+	size_t n = 0;
+
+	clock_iso(utc_ns - (utc_ns % NS_PER_S + NS_PER_S) % NS_PER_S, text, sizeof text);
+	for (const char *at = text; *at; at++)
+		if (*at != '-' && *at != ':')
+			out[n++] = *at;
+	out[n] = '\0';
+	return out;
+}
+
 const char *clock_iso(int64_t utc_ns, char *out, size_t size)
 {
-	int64_t fraction = utc_ns % NS_PER_S;
-	time_t seconds = (time_t)(utc_ns / NS_PER_S);
+	int64_t fraction = utc_ns % NS_PER_S, seconds = utc_ns / NS_PER_S;
 	char text[sizeof "2026-11-20T13:05:33.123456789Z"], *at = text;
 	struct tm tm;
 
@@ -75,16 +108,15 @@ const char *clock_iso(int64_t utc_ns, char *out, size_t size)
 		fraction += NS_PER_S;
 		seconds--;
 	}
-	if (gmtime_r(&seconds, &tm)) { /* it is of a year with four digits */
-		at = put_second(at, &tm);
-		if (fraction)
-			*at++ = '.';
-		if (fraction % NS_PER_MS)
-			at = put_digits(at, 9, fraction);
-		else if (fraction)
-			at = put_digits(at, 3, fraction / NS_PER_MS);
-		*at++ = 'Z';
-	}
+	tm = second_of(seconds); /* it is of a year with four digits */
+	at = put_second(at, &tm);
+	if (fraction)
+		*at++ = '.';
+	if (fraction % NS_PER_MS)
+		at = put_digits(at, 9, fraction);
+	else if (fraction)
+		at = put_digits(at, 3, fraction / NS_PER_MS);
+	*at++ = 'Z';
 	*at = '\0';
 	snprintf(out, size, "%s", text);
 	return out;

@@ -20,6 +20,9 @@ int64_t clock_cpu_ns(void);         /* CPU of this process */
 int64_t clock_cpu_ns_of(pid_t pid); /* of another one; 0: it is gone */
 /* "2026-11-20T13:05:33Z", with a fraction when there is one. Returns out. */
 const char *clock_iso(int64_t utc_ns, char *out, size_t size);
+/* "20261120T130533Z", of the second. Returns out. */
+enum { CLOCK_STAMP = sizeof "20261120T130533Z" };
+const char *clock_stamp(int64_t utc_ns, char out[CLOCK_STAMP]);
 /* The reverse, from 1970 to 2262, in UTC. Returns what is behind the time and its fraction ("Z"),
  * or NULL: it begins with no time. */
 const char *clock_of_iso(const char *text, int64_t *utc_ns);

@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { TRIALS_MAX = 100000, WARMUPS_MAX = 1000 };
@@ -179,12 +178,9 @@ static int put_note(struct bench_run *x, struct database *s, struct err *e)
 static int make_directory(struct bench_run *x, struct err *e)
 {
 	const char *slash = strrchr(x->words[0], '/');
-	time_t now = time(NULL);
-	char when[32] = "";
-	struct tm tm;
+	char when[CLOCK_STAMP];
 
-	if (gmtime_r(&now, &tm))
-		strftime(when, sizeof when, "%Y%m%dT%H%M%SZ", &tm);
+	clock_stamp(clock_utc_ns(), when);
 	if (x->o->output)
 		snprintf(x->directory, sizeof x->directory, "%s", x->o->output);
 	else

@@ -6,7 +6,6 @@
 #include "console/command.h"
 #include "job/launch.h"
 #include "job/said.h"
-#include "job/words.h"
 #include "sampler/tree/reading.h"
 #include "session/annotations.h"
 #include "session/followers.h"
@@ -256,14 +255,12 @@ static _Noreturn void be_recorder(const struct recording_plan *plan, const struc
 {
 	struct recorder_options r = recording_recorder(plan);
 	struct after after = { .plan = plan, .launcher = l->recorder, .said = job->said };
-	struct bytes words = { 0 };
 	int bad;
 
-	words_join(r.sampler.tree.secrets, &words, l->argv);
-	bytes_u8(&words, '\0');
 	r.instead = plan->moved ? plan->instead : NULL;
 	r.moved = plan->moved;
-	r.command = words.failed ? l->argv[0] : (const char *)words.data;
+	r.command = l->argv[0];
+	r.words = l->argv;
 	r.environment = job->with_environment ? environ : NULL;
 	r.marks = job->marks >= 0 ? getenv(MARK_FILE_VARIABLE) : NULL;
 	r.spans = job->spans;
@@ -383,16 +380,22 @@ static void conclude(const struct run_options *o, const struct recording_plan *p
 		write_page(plan, l->saved);
 }
 
-/* On the heap: the job's limit of the stack may be a small one. NULL: it has said why. */
-static struct mark_log *logs_to_follow(const struct run_options *o)
+/* On the heap: the job's limit of the stack may be a small one. NULL: none are, or it has said why
+ * they cannot be. */
+static struct mark_log *logs_to_follow(const struct run_options *o, bool *bad)
 {
-	struct mark_log *logs = calloc(1, sizeof *logs);
+	struct mark_log *logs = NULL;
 
+	*bad = false;
+	if (!o->mark_logs.n && !o->mark_rules.n)
+		return NULL;
+	logs = calloc(1, sizeof *logs);
 	if (!logs)
 		say("run: out of memory");
 	else if (logmarks_read(logs, &o->mark_logs, &o->mark_rules))
 		return logs;
 	free(logs);
+	*bad = true;
 	return NULL;
 }
 
@@ -459,6 +462,7 @@ static int run(const void *given, int n, char **argv)
 	struct said said;
 	struct launch_end end;
 	struct err e = { "" };
+	bool bad;
 	int code;
 
 	if (!n) {
@@ -472,8 +476,8 @@ static int run(const void *given, int n, char **argv)
 		return code;
 	if (o->recording.annotations && !annotations_check(o->recording.annotations))
 		return LAUNCH_FAILED;
-	logs = logs_to_follow(o);
-	if (!logs || !recording_plan(&plan, &o->recording))
+	logs = logs_to_follow(o, &bad);
+	if (bad || !recording_plan(&plan, &o->recording))
 		return LAUNCH_FAILED;
 	share_words(&plan, &l);
 	shared.launcher = own_pid(o->recording.procfs);

@@ -346,6 +346,21 @@ void sample_meta_real(struct sample *s, const char *key, double value)
 		e->real = value;
 }
 
+void sample_take_metas(struct sample *s, const struct sample *from)
+{
+	for (uint32_t i = 0; i < from->nevents; i++) {
+		const struct event *e = &from->event[i];
+		struct event *to =
+			e->kind == EVENT_META ? meta_add(s, e->name, e->meta_type, e->text) : NULL;
+
+		if (to) {
+			to->value = e->value;
+			to->real = e->real;
+		}
+	}
+	s->refused += from->refused;
+}
+
 void sample_meta_bool(struct sample *s, const char *key, bool value)
 {
 	struct event *e = meta_add(s, key, META_BOOL, NULL);

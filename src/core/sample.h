@@ -112,6 +112,8 @@ void sample_meta_text(struct sample *s, const char *key, const char *value);
 void sample_meta_int(struct sample *s, const char *key, int64_t value);
 void sample_meta_real(struct sample *s, const char *key, double value);
 void sample_meta_bool(struct sample *s, const char *key, bool value);
+/* The metadata of another sample, in their order. */
+void sample_take_metas(struct sample *s, const struct sample *from);
 /* instance: what it is about; 0: the node. */
 void sample_mark(struct sample *s, uint32_t instance, int64_t at_ns, const char *name,
 		 const char *message);

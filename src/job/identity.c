@@ -10,7 +10,6 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 static void copy_id(char *out, size_t size, const char *text)
@@ -77,15 +76,11 @@ void identity_free(struct identity *id)
 
 void identity_directory(const struct identity *id, int64_t utc_ns, char *out, size_t size)
 {
-	time_t seconds = (time_t)(utc_ns / NS_PER_S);
-	char stamp[32] = "";
-	struct tm tm;
+	char stamp[CLOCK_STAMP];
 
 	if (id->id[0] || id->launch[0]) {
 		snprintf(out, size, "sonde_%s", id->id[0] ? id->id : id->launch);
 		return;
 	}
-	if (gmtime_r(&seconds, &tm))
-		strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%SZ", &tm);
-	snprintf(out, size, "sonde_%s_%d", stamp, (int)getpid());
+	snprintf(out, size, "sonde_%s_%d", clock_stamp(utc_ns, stamp), (int)getpid());
 }

@@ -2,6 +2,7 @@
 #include "sampler/recorder.h"
 
 #include "base/clock.h"
+#include "base/reserve.h"
 #include "base/text/code.h"
 #include "job/leftover.h"
 #include "job/marklog.h"
@@ -12,7 +13,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,43 +33,6 @@ enum {
 	LAST_TURNS_MOST = 64,        /* and where more processes left some than are read at once */
 	REST_MS = 20, /* records are taken in batches: a wake-up costs more than many of them */
 };
-
-/* The job's limits are not meant for its recorder: as far as it may, it lifts its own. */
-static void lift_limits(struct recorder *r)
-{
-	static const __rlimit_resource_t lifted[] = { RLIMIT_NOFILE, RLIMIT_FSIZE, RLIMIT_AS,
-						      RLIMIT_DATA, RLIMIT_CPU };
-	const struct rlimit none = { RLIM_INFINITY, RLIM_INFINITY };
-
-	for (__rlimit_resource_t i = 0; i < RLIM_NLIMITS; i++)
-		getrlimit(i, &r->limits[i]);
-	for (size_t i = 0; i < sizeof lifted / sizeof lifted[0]; i++) {
-		struct rlimit l = r->limits[lifted[i]];
-
-		l.rlim_cur = l.rlim_max;
-		if (lifted[i] == RLIMIT_NOFILE || setrlimit(lifted[i], &none))
-			setrlimit(lifted[i], &l);
-	}
-	signal(SIGXFSZ, SIG_IGN); /* what is too large for a file is an error of the write */
-}
-
-/* Tables have room for the largest machines: what a small one leaves empty is memory only once it
- * is written to. So large ones come from the kernel, which need not be zeroed again. */
-static void take_tables_from_kernel(void)
-{
-	enum { LARGE = 20000 }; /* bytes: more than a file's text */
-
-	mallopt(M_MMAP_THRESHOLD, LARGE);
-}
-
-/* Sources open as many files as they get; what the recording itself needs is kept from them. */
-static void keep_files(const struct recorder *r, rlim_t kept)
-{
-	struct rlimit l = r->limits[RLIMIT_NOFILE];
-
-	l.rlim_cur = l.rlim_max > 2 * kept ? l.rlim_max - kept : l.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &l);
-}
 
 static void say(struct recorder *r, const char *sentence)
 {
@@ -100,6 +63,8 @@ static void take(struct recorder *r, bool last)
 		roster_note(r->roster, &r->sampler);
 		roster_leave(r->roster, r->sampler.tree, last, r->sampler.sample.mono_ns);
 	}
+	if (last)
+		machine_take(r);
 	if (last)
 		metas_end(r);
 	if (last || !r->samples)
@@ -477,6 +442,16 @@ static int open_directory(struct recorder *r, struct err *e)
 	return fd;
 }
 
+/* Behind the first sample, of a job that goes on. */
+static void write_machine(struct recorder *r)
+{
+	struct err e;
+
+	machine_take(r);
+	if (writer_events(r->writer, &r->sampler.sample, &e))
+		say_once(r, e.text);
+}
+
 /* Up to the first sample, for which the job waits; its files it need not wait for. */
 static int begin(struct recorder *r, struct err *e)
 {
@@ -494,9 +469,9 @@ static int begin(struct recorder *r, struct err *e)
 	r->pids = r->o->members ? calloc(MEMBERS_AT_ONCE, sizeof *r->pids) : NULL;
 	if (r->o->members && !r->pids)
 		return err_set(e, -ENOMEM, "out of memory");
-	keep_files(r, FILES_KEPT);
+	recorder_keep_files(r, FILES_KEPT);
 	bad = sampler_open(&r->sampler, &r->o->sampler, e);
-	keep_files(r, 0);
+	recorder_keep_files(r, 0);
 	if (bad)
 		return bad;
 	tree_limits(r->sampler.tree, r->limits);
@@ -508,16 +483,17 @@ static int begin(struct recorder *r, struct err *e)
 		bad = start_waiting(r, e);
 	if (bad)
 		return bad;
-	metas_begin(r);
 	if (r->o->identity->job.why.text[0])
 		say(r, r->o->identity->job.why.text);
 	take(r, false);
 	if (r->o->launcher >= 0)
 		message_send(r->o->launcher, &ready);
+	machine_start(r);
 	bad = writer_open(&r->writer, r->directory, r->o->identity->host, &w, e);
 	if (bad)
 		return bad;
-	metas_machine(r);
+	sampler_open_rest(&r->sampler);
+	metas_begin(r);
 	write_down(r);
 	directory_settled(r->directory, r->o->identity);
 	if (r->o->opened) {
@@ -528,6 +504,8 @@ static int begin(struct recorder *r, struct err *e)
 		listen_to_launcher(r);
 	if (r->o->beside && !r->ended)
 		r->o->beside(r->o->beside_context);
+	if (!r->ended)
+		write_machine(r);
 	return 0;
 }
 
@@ -536,6 +514,7 @@ static void finish(struct recorder *r)
 	if (r->writer)
 		writer_abandon(r->writer);
 	asked_stop(&r->asked);
+	machine_take(r);
 	sampler_close(&r->sampler);
 	file_close(&r->timer);
 	file_close(&r->waiting);
@@ -562,39 +541,55 @@ static int open_roster(struct recorder *r, struct err *e)
 	return r->o->listener < 0 ? 0 : roster_open(&r->roster, &o, e);
 }
 
+static int run(struct recorder *r)
+{
+	const struct recorder_options *o = r->o;
+	struct err e = { "" };
+	int bad;
+
+	recorder_lift_limits(r);
+	recorder_take_tables_from_kernel();
+	bad = open_roster(r, &e);
+	if (!bad)
+		bad = begin(r, &e);
+	if (bad) {
+		if (r->roster)
+			roster_refuse(r->roster, e.text);
+		else
+			say_once(r, e.text);
+		if (r->directory > 0)
+			directory_settled(r->directory, o->identity);
+		finish(r);
+		if (r->made && bad != -EEXIST) /* then it is another's, who may begin in it now */
+			rmdir(r->path);        /* when nothing is in it */
+		return bad;
+	}
+	while (!job_is_over(r))
+		wait_and_act(r);
+	take_spans_left(r);
+	take(r, true);
+	write_down(r);
+	bad = recorder_close(r, &e);
+	if (bad)
+		say_once(r, e.text);
+	finish(r);
+	return bad;
+}
+
 int recorder_run(const struct recorder_options *o)
 {
-	struct recorder r = { .o = o };
-	struct err e = { "" };
+	/* Most of it is for what few jobs do: pages that stay untouched. */
+	struct recorder *r = reserve(sizeof *r);
 	int bad;
 
 	if (recorder_is_launched(o))
 		recorder_ignore_signals();
-	lift_limits(&r);
-	take_tables_from_kernel();
-	bad = open_roster(&r, &e);
-	if (!bad)
-		bad = begin(&r, &e);
-	if (bad) {
-		if (r.roster)
-			roster_refuse(r.roster, e.text);
-		else
-			say_once(&r, e.text);
-		if (r.directory > 0)
-			directory_settled(r.directory, o->identity);
-		finish(&r);
-		if (r.made && bad != -EEXIST) /* then it is another's, who may begin in it now */
-			rmdir(r.path);        /* when nothing is in it */
-		return bad;
+	if (!r) {
+		o->say(o->say_ctx, "out of memory");
+		return -ENOMEM;
 	}
-	while (!job_is_over(&r))
-		wait_and_act(&r);
-	take_spans_left(&r);
-	take(&r, true);
-	write_down(&r);
-	bad = recorder_close(&r, &e);
-	if (bad)
-		say_once(&r, e.text);
-	finish(&r);
+	r->o = o;
+	bad = run(r);
+	reserve_free(r, sizeof *r);
 	return bad;
 }

@@ -24,7 +24,8 @@ struct recorder_options {
 	bool *moved;
 	const char *anyway;       /* and how this one is taken: ", or add --force"; NULL: not */
 	const char *annotations;  /* what programs hand over (session/annotations.h), or NULL */
-	const char *command;      /* words of the job, or what was attached to */
+	const char *command;      /* of the job, or what was attached to */
+	char *const *words;       /* of its command line; NULL: command is all there is to say */
 	char *const *environment; /* of the job, to be recorded; NULL: it is not */
 	const char *run_id;
 	const struct identity *identity;

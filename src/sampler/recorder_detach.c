@@ -4,10 +4,12 @@
 #include "sampler/recorder_state.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -93,4 +95,42 @@ void recorder_short_turns(void)
 		return;
 	a.runtime = TURN_NS;
 	syscall(SYS_sched_setattr, 0, &a, 0);
+}
+
+/* The job's limits are not meant for its recorder: as far as it may, it lifts its own. */
+void recorder_lift_limits(struct recorder *r)
+{
+	static const __rlimit_resource_t lifted[] = { RLIMIT_NOFILE, RLIMIT_FSIZE, RLIMIT_AS,
+						      RLIMIT_DATA, RLIMIT_CPU };
+	const struct rlimit none = { RLIM_INFINITY, RLIM_INFINITY };
+
+	for (__rlimit_resource_t i = 0; i < RLIM_NLIMITS; i++)
+		getrlimit(i, &r->limits[i]);
+	for (size_t i = 0; i < sizeof lifted / sizeof lifted[0]; i++) {
+		struct rlimit l = r->limits[lifted[i]];
+
+		l.rlim_cur = l.rlim_max;
+		if (lifted[i] == RLIMIT_NOFILE || setrlimit(lifted[i], &none))
+			setrlimit(lifted[i], &l);
+	}
+	signal(SIGXFSZ, SIG_IGN); /* what is too large for a file is an error of the write */
+}
+
+/* Tables have room for the largest machines: what a small one leaves empty is memory only once it
+ * is written to. So large ones come from the kernel, which need not be zeroed again. */
+void recorder_take_tables_from_kernel(void)
+{
+	enum { LARGE = 20000 }; /* bytes: more than a file's text */
+
+	mallopt(M_MMAP_THRESHOLD, LARGE);
+	mallopt(M_ARENA_MAX, 1); /* threads that are there for a moment need none of their own */
+}
+
+/* Sources open as many files as they get; what the recording itself needs is kept from them. */
+void recorder_keep_files(const struct recorder *r, rlim_t kept)
+{
+	struct rlimit l = r->limits[RLIMIT_NOFILE];
+
+	l.rlim_cur = l.rlim_max > 2 * kept ? l.rlim_max - kept : l.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &l);
 }

@@ -9,7 +9,6 @@
 #include "sampler/fixes.h"
 #include "sampler/recorder_state.h"
 #include "source/limits.h"
-#include "source/platform/platform.h"
 
 #include <limits.h>
 #include <signal.h>
@@ -34,7 +33,19 @@ static void say_process(struct sample *s)
 		sample_meta_int(s, "monitor.pid_namespace", (int64_t)pids.st_ino);
 }
 
-void metas_begin(struct recorder *r)
+static void say_command(struct recorder *r)
+{
+	struct bytes words = { 0 };
+
+	if (r->o->words)
+		words_join(r->o->sampler.tree.secrets, &words, r->o->words);
+	bytes_u8(&words, '\0');
+	sample_meta_text(&r->sampler.sample, "job.command",
+			 r->o->words && !words.failed ? (const char *)words.data : r->o->command);
+	bytes_free(&words);
+}
+
+static void say_begin(struct recorder *r)
 {
 	struct sample *s = &r->sampler.sample;
 	const struct identity *id = r->o->identity;
@@ -48,7 +59,7 @@ void metas_begin(struct recorder *r)
 		sample_meta_text(s, "run.annotations", r->o->annotations);
 	say_process(s);
 	sample_meta_real(s, "monitor.max_overhead", r->o->sampler.max_overhead);
-	sample_meta_text(s, "job.command", r->o->command);
+	say_command(r);
 	batch_job_say(&id->job, r->o->sampler.tree.secrets, s);
 	if (id->launch[0])
 		sample_meta_text(s, "job.launch", id->launch);
@@ -77,23 +88,6 @@ static void say_limits(struct recorder *r)
 	}
 }
 
-static void say_platform(struct recorder *r)
-{
-	const char *procfs = r->o->sampler.procfs;
-	struct root files = { 0 };
-	struct platform p = { .proc = &r->sampler.env.proc,
-			      .sys = &r->sampler.env.sys,
-			      .files = &files,
-			      .environment = environ,
-			      .sample = &r->sampler.sample };
-
-	/* Another machine's /proc says nothing of the distribution here. */
-	if (!procfs || strcmp(procfs, "/proc") == 0)
-		root_open(&files, "/");
-	platform_say(&p);
-	root_close(&files);
-}
-
 static void say_masked(struct recorder *r, const char *key, const char *text)
 {
 	struct bytes masked = { 0 };
@@ -105,12 +99,12 @@ static void say_masked(struct recorder *r, const char *key, const char *text)
 	bytes_free(&masked);
 }
 
-void metas_machine(struct recorder *r)
+void metas_begin(struct recorder *r)
 {
 	char directory[PATH_MAX];
 
+	say_begin(r);
 	fixes_say_metrics(&r->sampler.sample);
-	say_platform(r);
 	if (!recorder_is_launched(r->o)) /* attached: these are not the job's */
 		return;
 	say_limits(r);

@@ -3,7 +3,8 @@
  * recorder_state.h - what the files of the recorder share; nobody else includes it.
  *
  * recorder.c: the loop. recorder_metas.c: what is said of the job and of Sonde, at the beginning
- * and at the end. recorder_close.c: the recording's end. recorder_detach.c: its process.
+ * and at the end. recorder_machine.c: of the machine. recorder_close.c: the recording's end.
+ * recorder_detach.c: its process.
  */
 #ifndef SONDE_SAMPLER_RECORDER_STATE_H
 #define SONDE_SAMPLER_RECORDER_STATE_H
@@ -13,13 +14,24 @@
 #include "sampler/recorder.h"
 #include "sampler/tree/exits.h"
 #include "sampler/tree/roster.h"
+#include "source/platform/platform.h"
 
+#include <pthread.h>
 #include <sys/resource.h>
+
+struct machine {
+	bool wanted, runs; /* not taken yet; the thread is there */
+	pthread_t thread;
+	struct sample said; /* by it */
+	struct root files;
+	struct platform platform;
+};
 
 struct recorder {
 	const struct recorder_options *o;
 	struct sampler sampler;
 	struct asked asked;
+	struct machine machine;
 	struct writer *writer;
 	struct roster *roster; /* launchers that share this recorder; NULL: it has one, or none */
 	const char *path;      /* of the directory */
@@ -53,16 +65,22 @@ static inline bool recorder_is_launched(const struct recorder_options *o)
 
 /* The job's ending comes from the launcher, not from signals that are meant for the job. */
 void recorder_ignore_signals(void);
+/* Its limits, its memory, and how many descriptors it leaves for what comes. */
+void recorder_lift_limits(struct recorder *r);
+void recorder_take_tables_from_kernel(void);
+void recorder_keep_files(const struct recorder *r, rlim_t kept);
 /* Its turns on a core, so that it need not wait for those of others. */
 void recorder_short_turns(void);
 /* What was written until now. */
 void recorder_take_figures(struct recorder *r);
 /* Ends the recording, calls o->closed, closes. 0 or -errno with a sentence. */
 int recorder_close(struct recorder *r, struct err *e);
+/* Behind the first sample, when the job has started. */
 void metas_begin(struct recorder *r);
-/* What can wait until the job has started, behind the first sample: the machine, what is missing,
- * the job's limits and environment. */
-void metas_machine(struct recorder *r);
+/* A thread finds out what machine this is; what it found is said in the sample, once, after waiting
+ * for it. */
+void machine_start(struct recorder *r);
+void machine_take(struct recorder *r);
 void metas_mechanisms(struct recorder *r);
 void metas_end(struct recorder *r);
 /* What recording took until now. */

@@ -45,6 +45,28 @@ static void suspend_step(struct suspend *x, struct sample *s)
 
 enum { SLOTS = 32768, EVENTS = 65536, CLOCK_PAIR_S = 60, LATE_SHARE = 8 };
 
+/* Zeroed. Of a large one, which has room for the largest machines, only what is used is there. */
+enum { LARGE_STATE = 8192 };
+
+static void *state_new(const struct source *k)
+{
+	return k->size > LARGE_STATE ? reserve(k->size) : calloc(1, k->size ? k->size : 1);
+}
+
+static void state_free(const struct source *k, void *state)
+{
+	if (k->size > LARGE_STATE)
+		reserve_free(state, k->size);
+	else
+		free(state);
+}
+
+/* Of what it reads nothing need be known from before the job's begin. */
+static bool can_wait(const struct sampler *s, size_t i)
+{
+	return sources[i]->can_wait && sources[i]->can_wait(&s->env);
+}
+
 static void open_source(struct sampler *s, size_t i)
 {
 	const struct source *k = sources[i];
@@ -58,11 +80,11 @@ static void open_source(struct sampler *s, size_t i)
 		sample_catalogue(&s->sample, k->metrics, (uint32_t)k->nmetrics);
 	if (!k->open)
 		return;
-	s->state[i] = calloc(1, k->size ? k->size : 1);
+	s->state[i] = state_new(k);
 	bad = s->state[i] ? k->open(s->state[i], &s->env, &s->sample, &e) : -ENOMEM;
 	if (!bad)
 		return;
-	free(s->state[i]);
+	state_free(k, s->state[i]);
 	s->state[i] = NULL;
 	sample_catalogue_drop(&s->sample, k->metrics);
 	snprintf(key, sizeof key, "source.%s", k->name);
@@ -115,6 +137,7 @@ static void fill_env(struct source_env *env, const struct sampler_options *o)
 	env->roots = o->tree.launcher ? &o->tree.launcher : o->tree.roots;
 	env->nroots = o->tree.launcher ? 1 : o->tree.nroots;
 	env->launched = o->tree.launcher != 0;
+	env->rest_follows = true;
 	env->shared = o->tree.shared;
 	env->followed = o->tree.follow;
 	env->stacks_hz = o->stacks_hz;
@@ -135,7 +158,7 @@ int sampler_open(struct sampler *s, const struct sampler_options *o, struct err 
 	uint32_t parts = reserve_parts();
 	int bad;
 
-	*s = (struct sampler){ .page_bytes = sysconf(_SC_PAGESIZE) };
+	s->page_bytes = sysconf(_SC_PAGESIZE);
 	s->hang.patience_ns = o->watch_hang_ns;
 	s->hang.look.secrets = s->rank_watch.look.secrets = s->pauses.secrets = o->tree.secrets;
 	s->marks = marks_open(o->tree.secrets);
@@ -164,7 +187,8 @@ int sampler_open(struct sampler *s, const struct sampler_options *o, struct err 
 	}
 	sample_begin(&s->sample, clock_utc_ns(), clock_mono_ns());
 	for (size_t i = 0; i < nsources; i++)
-		open_source(s, i);
+		if (!can_wait(s, i))
+			open_source(s, i);
 	s->monitor_slot = sample_series(&s->sample, monitor_metrics, MONITOR_NUMBER_OF, 0);
 	s->statm = open("/proc/self/statm",
 			O_RDONLY | O_CLOEXEC); /* its own, whatever the roots are */
@@ -206,7 +230,7 @@ void sampler_close(struct sampler *s)
 	for (size_t i = 0; s->state && i < nsources; i++) {
 		if (s->state[i] && sources[i]->close)
 			sources[i]->close(s->state[i]);
-		free(s->state[i]);
+		state_free(sources[i], s->state[i]);
 	}
 	free(s->state);
 	free(s->failed);
@@ -217,21 +241,41 @@ void sampler_close(struct sampler *s)
 	file_close(&s->statm);
 	root_close(&s->env.proc);
 	root_close(&s->env.sys);
-	*s = (struct sampler){ 0 };
+	s->state = NULL;
+	s->failed = NULL;
+	s->tree = NULL;
+	s->marks = NULL;
+	s->spans = NULL;
+}
+
+static void read_source(struct sampler *s, size_t i)
+{
+	char key[64], why[128];
+	int bad = s->state[i] ? sources[i]->read(s->state[i], &s->sample) : 0;
+
+	if (!bad || s->failed[i])
+		return;
+	s->failed[i] = 1; /* said once; its values are absent as long as it fails */
+	snprintf(key, sizeof key, "source.%s", sources[i]->name);
+	snprintf(why, sizeof why, "failed: %s", strerror(-bad));
+	sample_meta_text(&s->sample, key, why);
 }
 
 static void read_sources(struct sampler *s)
 {
-	for (size_t i = 0; i < nsources; i++) {
-		char key[64], why[128];
-		int bad = s->state[i] ? sources[i]->read(s->state[i], &s->sample) : 0;
+	for (size_t i = 0; i < nsources; i++)
+		read_source(s, i);
+}
 
-		if (!bad || s->failed[i])
-			continue;
-		s->failed[i] = 1; /* said once; its values are absent as long as it fails */
-		snprintf(key, sizeof key, "source.%s", sources[i]->name);
-		snprintf(why, sizeof why, "failed: %s", strerror(-bad));
-		sample_meta_text(&s->sample, key, why);
+void sampler_open_rest(struct sampler *s)
+{
+	for (size_t i = 0; i < nsources; i++) {
+		if (can_wait(s, i)) {
+			open_source(s, i);
+			read_source(s, i);
+		} else if (s->state[i] && sources[i]->rest) {
+			sources[i]->rest(s->state[i], &s->sample);
+		}
 	}
 }
 

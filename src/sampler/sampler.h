@@ -76,8 +76,11 @@ struct sampler_figures { /* what only the recorder knows */
 	int64_t written_bytes, late, skipped;
 };
 
-/* o is borrowed until sampler_close. */
+/* s is zeroed; o is borrowed until sampler_close. */
 int sampler_open(struct sampler *s, const struct sampler_options *o, struct err *e);
+/* With the first sample, behind sampler_take: the sources that need not have read anything before
+ * the job began, which may have begun by then. */
+void sampler_open_rest(struct sampler *s);
 void sampler_close(struct sampler *s);
 /* A launcher was added to the tree; whether its task ran already. */
 void sampler_joined(struct sampler *s, pid_t launcher, bool runs);

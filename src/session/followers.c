@@ -217,7 +217,7 @@ int logmarks_start(struct mark_log *l, const char *marks)
 {
 	int ends[2], forked;
 
-	if (!l->npaths || !*marks)
+	if (!l || !l->npaths || !*marks)
 		return 0;
 	l->marks = marks;
 	forked = fork_follower("--mark-log", ends);

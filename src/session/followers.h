@@ -27,7 +27,7 @@ void progressline_end(struct progressline *l);
 bool logmarks_read(struct mark_log *l, const struct option_list *logs,
 		   const struct option_list *rules);
 /* The socket that ends it, once it is shut down; 0: there is nothing to follow, or it could not be
- * started, which is said. marks: the job's file of marks; it stays where it is. */
+ * started, which is said. l may be NULL. marks: the job's file of marks; it stays where it is. */
 int logmarks_start(struct mark_log *l, const char *marks);
 
 /* Say why the file cannot be written, if so: for a recorder that has no standard error. */

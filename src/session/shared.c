@@ -5,7 +5,6 @@
 #include "base/text/escape.h"
 #include "console/command.h"
 #include "core/metric.h"
-#include "job/words.h"
 #include "recording/join.h"
 #include "report/summary/summary.h"
 #include "session/followers.h"
@@ -42,13 +41,11 @@ static void say_sentence(const char *sentence)
 static _Noreturn void be_recorder(const struct shared *s, int listener)
 {
 	struct recorder_options r = recording_recorder(s->plan);
-	struct bytes words = { 0 };
 
-	words_join(r.sampler.tree.secrets, &words, s->argv);
-	bytes_u8(&words, '\0');
 	r.instead = s->plan->moved ? s->plan->instead : NULL;
 	r.moved = s->plan->moved ? s->plan->moved : &(bool){ false };
-	r.command = words.failed ? s->argv[0] : (const char *)words.data;
+	r.command = s->argv[0];
+	r.words = s->argv;
 	r.environment = s->with_environment ? environ : NULL;
 	r.listener = listener;
 	r.key = s->share.what.key;

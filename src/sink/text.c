@@ -9,19 +9,28 @@
 #include <errno.h>
 #include <string.h>
 
+int text_write(const void *data, size_t n, FILE *out, struct err *e)
+{
+	int code;
+
+	if (fwrite(data, 1, n, out) == n)
+		return 0;
+	code = errno ? errno : EIO;
+	return err_set(e, -code, "%s", strerror(code));
+}
+
 int text_flush(struct bytes *b, FILE *out, size_t most, struct err *e)
 {
+	int rc;
+
 	if (b->failed)
 		return err_set(e, -ENOMEM, "out of memory");
 	if (b->len < most || !b->len)
 		return 0;
-	if (fwrite(b->data, 1, b->len, out) != b->len) {
-		int code = errno ? errno : EIO;
-
-		return err_set(e, -code, "%s", strerror(code));
-	}
-	bytes_reset(b);
-	return 0;
+	rc = text_write(b->data, b->len, out, e);
+	if (!rc)
+		bytes_reset(b);
+	return rc;
 }
 
 const char *text_time(struct text_time *t, int64_t ns)

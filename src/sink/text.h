@@ -10,6 +10,8 @@
 
 #include <stdio.h>
 
+/* 0, or -errno with the kernel's words. */
+int text_write(const void *data, size_t n, FILE *out, struct err *e);
 /* Write b to out and empty it when it has grown to `most` bytes or more; 0 writes what there is. */
 int text_flush(struct bytes *b, FILE *out, size_t most, struct err *e);
 

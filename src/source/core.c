@@ -231,14 +231,10 @@ static bool read_cpuinfo(int fd, struct devices *cores, struct sample *s, uint32
 /* /proc/cpuinfo and not scaling_cur_freq where both are there: Linux 4.13 to 5.17 may sleep for 10
  * ms in each reading of the latter, and on cpuinfo only when it is opened. Without cpufreq what
  * cpuinfo says is a constant. */
-static void open_frequency(struct core_reader *r, const struct root *proc)
+static void open_cpuinfo(struct core_reader *r)
 {
-	int fd;
+	int fd = root_file(r->proc, "cpuinfo");
 
-	if (!any_has(r, "cpufreq/scaling_cur_freq"))
-		return;
-	r->tells[CORE_FREQUENCY] = true;
-	fd = root_file(proc, "cpuinfo");
 	if (fd >= 0 && read_cpuinfo(fd, NULL, NULL, 0))
 		r->cpuinfo = fd;
 	else
@@ -264,10 +260,10 @@ void core_open(struct core_reader *r, const struct source_env *env, uint32_t nco
 	uint32_t files = 0;
 
 	r->sys = &env->sys;
+	r->proc = &env->proc;
 	r->first = first_online(r->sys);
-	topology_open(&r->topology, r->sys);
 	open_interrupts(r, &env->proc);
-	open_frequency(r, &env->proc);
+	r->tells[CORE_FREQUENCY] = any_has(r, "cpufreq/scaling_cur_freq");
 	r->tells[CORE_THROTTLES] = any_has(r, "thermal_throttle/core_throttle_count");
 	r->tells[CORE_THROTTLED] = any_has(r, "thermal_throttle/core_throttle_total_time_ms");
 	for (int i = CORE_FREQUENCY; i < CORE_DETAILS; i++)
@@ -277,6 +273,18 @@ void core_open(struct core_reader *r, const struct source_env *env, uint32_t nco
 		r->period_ns = NS_PER_S;
 	if (r->period_ns > PERIOD_MAX_S * NS_PER_S)
 		r->period_ns = PERIOD_MAX_S * NS_PER_S;
+}
+
+bool core_reads_by_place(const struct core_reader *r)
+{
+	return r->tells[CORE_THROTTLES] || r->tells[CORE_THROTTLED];
+}
+
+void core_open_rest(struct core_reader *r)
+{
+	topology_open(&r->topology, r->sys);
+	if (r->tells[CORE_FREQUENCY])
+		open_cpuinfo(r);
 }
 
 void core_close(struct core_reader *r)
@@ -408,15 +416,15 @@ static void put_interrupts(struct core_reader *r, struct devices *cores, struct 
 }
 
 /* The more of them there are, and the more CPUs, the longer it takes the kernel to write them. */
-static void take_interrupts(struct core_reader *r, struct devices *cores, struct sample *s,
-			    uint32_t slot)
+void core_read_interrupts(struct core_reader *r, struct devices *cores, struct sample *s,
+			  uint32_t first)
 {
 	int64_t before = clock_cpu_ns(), period_ns;
 
 	if (!r->tells[CORE_INTERRUPTS] ||
 	    !period_is_due(&r->interrupts_period, s, r->interrupts_period_ns))
 		return;
-	put_interrupts(r, cores, s, slot);
+	put_interrupts(r, cores, s, first + CORE_INTERRUPTS);
 	period_ns = (clock_cpu_ns() - before) * INTERRUPTS_SHARE;
 	if (period_ns < INTERRUPTS_LEAST_NS)
 		period_ns = INTERRUPTS_LEAST_NS;
@@ -425,7 +433,6 @@ static void take_interrupts(struct core_reader *r, struct devices *cores, struct
 
 void core_read(struct core_reader *r, struct devices *cores, struct sample *s, uint32_t first)
 {
-	take_interrupts(r, cores, s, first + CORE_INTERRUPTS);
 	if (core_ndetails(r) <= CORE_FREQUENCY || !period_is_due(&r->period, s, r->period_ns))
 		return;
 	if (r->cpuinfo) {

@@ -43,7 +43,7 @@ struct place topology_of(const struct topology *t, uint32_t cpu);
 enum core_detail { CORE_INTERRUPTS, CORE_FREQUENCY, CORE_THROTTLES, CORE_THROTTLED, CORE_DETAILS };
 
 struct core_reader {
-	const struct root *sys;
+	const struct root *sys, *proc;
 	struct topology topology;
 	uint32_t first; /* CPU that is online: what it has, all have */
 	struct period period;
@@ -59,11 +59,18 @@ struct core_reader {
 
 /* ncores: as many as there are now. */
 void core_open(struct core_reader *r, const struct source_env *env, uint32_t ncores);
+/* Does what it reads of a core depend on where the core is? */
+bool core_reads_by_place(const struct core_reader *r);
+/* Before the first core_born and core_read. */
+void core_open_rest(struct core_reader *r);
 void core_close(struct core_reader *r);
 /* How many of the details, from the first on, cores here have to be asked for. */
 uint32_t core_ndetails(const struct core_reader *r);
 /* A core was told of: its labels, and what it cannot tell. */
 void core_born(const struct core_reader *r, struct device *core, struct sample *s, uint32_t first);
+void core_read_interrupts(struct core_reader *r, struct devices *cores, struct sample *s,
+			  uint32_t first);
+/* The other details. */
 void core_read(struct core_reader *r, struct devices *cores, struct sample *s, uint32_t first);
 
 #endif

@@ -166,6 +166,7 @@ struct cpu {
 	int64_t hz;        /* ticks in a second */
 	struct core_reader detail;
 	bool told;                 /* what no core here can tell */
+	bool later;                /* where cores are, and how fast, is told by rest() */
 	bool whole;                /* every line of this scan told what it should */
 	int lacks[NODE_NUMBER_OF]; /* why a series of the node has no value: sysfs_put_state */
 };
@@ -205,7 +206,8 @@ static void announce(struct cpu *c, struct device *core, struct sample *s)
 			ndetails      ? NTIMES + ndetails
 			: c->ncolumns ? c->ncolumns
 				      : 1);
-	core_born(&c->detail, core, s, NTIMES);
+	if (!c->later)
+		core_born(&c->detail, core, s, NTIMES);
 	for (uint32_t i = c->ncolumns; core->slot && i < core->nslots && i < NTIMES; i++)
 		sample_refuse(s, core->slot + i, STATE_UNSUPPORTED, NO_COLUMN);
 	c->told = true;
@@ -361,6 +363,9 @@ static int cpu_open(void *state, const struct source_env *env, struct sample *s,
 	for (uint32_t i = c->ncolumns; c->slot && i < NTIMES; i++)
 		sample_refuse(s, c->slot + i, STATE_UNSUPPORTED, NO_COLUMN);
 	core_open(&c->detail, env, count_cores(c->stat.text));
+	c->later = env->rest_follows && !core_reads_by_place(&c->detail);
+	if (!c->later)
+		core_open_rest(&c->detail);
 	sample_catalogue(s, &metrics[DERIVED], METRICS_NUMBER_OF - DERIVED);
 	scan(c, s);
 	for (uint32_t i = NODE_CONTEXT_SWITCHES; c->slot && i < NODE_NUMBER_OF; i++)
@@ -376,8 +381,26 @@ static int cpu_read(void *state, struct sample *s)
 
 	r = r < 0 ? r : scan(c, s);
 	if (r == 0)
+		core_read_interrupts(&c->detail, &c->cores, s, NTIMES);
+	if (r == 0 && !c->later)
 		core_read(&c->detail, &c->cores, s, NTIMES);
 	return r;
+}
+
+/* Four files a core, of which there may be hundreds: where it is, and its frequency, which is no
+ * count of what was before. */
+static void cpu_rest(void *state, struct sample *s)
+{
+	struct cpu *c = state;
+
+	if (!c->later)
+		return;
+	c->later = false;
+	core_open_rest(&c->detail);
+	for (struct device *core = c->cores.row; core < c->cores.row + c->cores.n; core++)
+		if (core->told)
+			core_born(&c->detail, core, s, NTIMES);
+	core_read(&c->detail, &c->cores, s, NTIMES);
 }
 
 const struct source source_cpu = {
@@ -388,5 +411,6 @@ const struct source source_cpu = {
 	.size = sizeof(struct cpu),
 	.open = cpu_open,
 	.read = cpu_read,
+	.rest = cpu_rest,
 	.close = cpu_close,
 };

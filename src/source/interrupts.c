@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "source/interrupts.h"
 
+#include "base/reserve.h"
 #include "base/text/number.h"
 #include "source/cpulist.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* What no machine reaches: a row of each kind can be summed up. */
@@ -13,9 +13,9 @@ static const int64_t COUNT_LIMIT = INT64_C(1) << 48;
 
 int interrupts_init(struct interrupts *x)
 {
-	*x = (struct interrupts){ .cpu = calloc(CPUS_MAX, sizeof *x->cpu),
-				  .sum = calloc(CPUS_MAX, sizeof *x->sum),
-				  .row = calloc(CPUS_MAX, sizeof *x->row) };
+	*x = (struct interrupts){ .cpu = reserve(CPUS_MAX * sizeof *x->cpu),
+				  .sum = reserve(CPUS_MAX * sizeof *x->sum),
+				  .row = reserve(CPUS_MAX * sizeof *x->row) };
 	if (x->cpu && x->sum && x->row)
 		return 0;
 	interrupts_free(x);
@@ -24,9 +24,9 @@ int interrupts_init(struct interrupts *x)
 
 void interrupts_free(struct interrupts *x)
 {
-	free(x->cpu);
-	free(x->sum);
-	free(x->row);
+	reserve_free(x->cpu, CPUS_MAX * sizeof *x->cpu);
+	reserve_free(x->sum, CPUS_MAX * sizeof *x->sum);
+	reserve_free(x->row, CPUS_MAX * sizeof *x->row);
 	*x = (struct interrupts){ 0 };
 }
 

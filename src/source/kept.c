@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_SIZE = 16 * 1024, LARGEST = 16 * 1024 * 1024 };
+enum { FIRST_SIZE = 16 * 1024, LARGEST = 16 * 1024 * 1024, SLACK = 2048 };
 
 static int whole_lines(struct kept *k, ssize_t n)
 {
@@ -19,40 +19,63 @@ static int whole_lines(struct kept *k, ssize_t n)
 	return k->len ? 0 : -ENODATA;
 }
 
-static ssize_t reread(const struct kept *k)
+static ssize_t read_into(const struct kept *k, char *text, size_t cap)
 {
-	return k->records ? file_reread_records(k->fd, k->text, k->cap)
-			  : file_reread(k->fd, k->text, k->cap);
+	return k->records ? file_reread_records(k->fd, text, cap) : file_reread(k->fd, text, cap);
 }
 
+/* Both texts side by side. */
 static int set_size(struct kept *k, size_t cap)
 {
-	char *text = realloc(k->text, cap);
+	char *room = malloc(2 * cap);
 
-	if (!text)
+	if (!room)
 		return -ENOMEM;
-	k->text = text;
+	free(k->room);
+	k->room = k->text = room;
+	k->before = room + cap;
 	k->cap = cap;
 	return 0;
 }
 
-/* Read with a buffer that doubles until the whole file fits, then give it room to grow. */
-static int size_buffer(struct kept *k, size_t room)
+static ssize_t read_with_room(struct kept *k, size_t cap)
+{
+	int bad = set_size(k, cap);
+
+	return bad ? bad : read_into(k, k->text, cap);
+}
+
+/* With a buffer that doubles until the whole file fits; then it gets room to grow. */
+static int size_large(struct kept *k, size_t room)
 {
 	size_t cap = FIRST_SIZE;
 	ssize_t n;
 
-	for (;; cap *= 2) {
-		n = set_size(k, cap);
-		if (!n)
-			n = reread(k);
-		if (n < 0)
-			return (int)n;
-		if ((size_t)n + 1 < cap || cap >= LARGEST)
-			break;
-	}
-	if ((size_t)n + room >= cap && cap < LARGEST && set_size(k, (size_t)n + room + 1))
-		return -ENOMEM;
+	do {
+		cap *= 2;
+		n = read_with_room(k, cap);
+	} while (n >= 0 && (size_t)n + 1 >= cap && cap < LARGEST);
+	if (n >= 0 && (size_t)n + room >= cap && cap < LARGEST)
+		n = read_with_room(k, (size_t)n + room + 1);
+	return n < 0 ? (int)n : whole_lines(k, n);
+}
+
+/* Most files are small, and kept in little more than they have: each page that is written to takes
+ * the start of a recording as long as a small file does. */
+static int size_buffer(struct kept *k, size_t room)
+{
+	char first[FIRST_SIZE];
+	ssize_t n = read_into(k, first, sizeof first);
+	int bad;
+
+	if (n < 0)
+		return (int)n;
+	if ((size_t)n + 1 >= sizeof first)
+		return size_large(k, room);
+	bad = set_size(k, (size_t)n + (size_t)n / 2 + room + SLACK);
+	if (bad)
+		return bad;
+	memcpy(k->text, first, (size_t)n + 1);
 	return whole_lines(k, n);
 }
 
@@ -64,7 +87,6 @@ static int open_it(struct kept *k, const struct root *root, const char *path, si
 	if (r >= 0) {
 		k->fd = r;
 		r = size_buffer(k, room);
-		k->before = r < 0 ? NULL : malloc(k->cap);
 		k->fresh = true;
 	}
 	if (r < 0) {
@@ -94,7 +116,7 @@ int kept_read(struct kept *k)
 		k->fresh = false;
 		return 0;
 	}
-	return whole_lines(k, reread(k));
+	return whole_lines(k, read_into(k, k->text, k->cap));
 }
 
 int kept_read_same(struct kept *k)
@@ -103,7 +125,7 @@ int kept_read_same(struct kept *k)
 	size_t len = k->len;
 	int r;
 
-	if (k->fresh || !k->before)
+	if (k->fresh)
 		return kept_read(k);
 	k->text = k->before;
 	k->before = before;
@@ -114,7 +136,6 @@ int kept_read_same(struct kept *k)
 void kept_close(struct kept *k)
 {
 	file_close(&k->fd);
-	free(k->text);
-	free(k->before);
+	free(k->room);
 	*k = (struct kept){ 0 };
 }

@@ -2,9 +2,10 @@
 /*
  * kept.h - a file of /proc that stays open, with the buffer it is read into again and again.
  *
- * The buffer is sized by the first read plus room for growth; kept_read allocates nothing. The text
- * always ends at a line's end: what comes after the last newline (a cut file or a file that outgrew
- * the buffer) is dropped, so that half a number is never taken for a number.
+ * The buffer is sized by the first read, half as much again, and room for growth; kept_read
+ * allocates nothing. The text always ends at a line's end: what comes after the last newline (a cut
+ * file or a file that outgrew the buffer) is dropped, so that half a number is never taken for a
+ * number.
  */
 #ifndef SONDE_SOURCE_KEPT_H
 #define SONDE_SOURCE_KEPT_H
@@ -22,6 +23,7 @@ struct kept {
 	bool fresh;   /* the text is that of the opening, which the first kept_read gives */
 	bool records; /* opened by kept_open_records */
 	char *before; /* as large: kept_read_same's other text */
+	char *room;   /* for both */
 };
 
 /* Open, read once, keep. 0, or -errno with a sentence; -ENODATA when there is no whole line. */

@@ -56,6 +56,7 @@ struct source_env {
 	size_t nroots;
 	bool launched; /* roots is the launcher: what it starts is the job, itself it is not */
 	bool shared;   /* roots is the first of several launchers; joined() tells of the others */
+	bool rest_follows; /* rest() will be called */
 	bool followed; /* attached to a batch job: adopted() tells of the roots, those to come too
 			*/
 	const struct perf_options *perf; /* NULL: nobody asks, all is tried */
@@ -94,9 +95,15 @@ struct source {
 	size_t size;          /* of its private state, zeroed before open */
 	/* Was it asked for? Of what was not, nothing is said. NULL: always. */
 	bool (*wanted)(const struct source_env *env);
+	/* Does it tell as much if it is opened when the job has begun? Then the job need not wait
+	 * for it. NULL: never, for what it counts is counted from before the job. */
+	bool (*can_wait)(const struct source_env *env);
 	/* NULL: the rows are filled by the sampler itself (process, job, monitor). */
 	int (*open)(void *state, const struct source_env *env, struct sample *s, struct err *e);
 	int (*read)(void *state, struct sample *s); /* 0 or -errno: counted, the rest goes on */
+	/* What is told once, and need not be known before the job begins, behind the first read().
+	 * Called if env says so. NULL: it is all told in open(). */
+	void (*rest)(void *state, struct sample *s);
 	/* One more launcher, whose children are the job's, too; whether its task runs already.
 	 * NULL: the source need not know. */
 	int (*joined)(void *state, pid_t launcher, bool runs, struct sample *s);
@@ -107,6 +114,9 @@ struct source {
 };
 
 #define SOURCE_METRICS(array) .metrics = (array), .nmetrics = sizeof(array) / sizeof((array)[0])
+
+/* For can_wait: always. */
+bool source_can_wait(const struct source_env *env);
 
 /* Nothing helps, nor need it, where "no NFS is mounted". */
 extern const struct source_fix source_not_mounted[];

@@ -7,8 +7,8 @@ strace -f -y -qq -o writes -e trace=write,writev,pwrite64,pwritev,pwritev2 \
 	"$SONDE" run --quiet -i 50ms -o out -- sleep 2 || skip "strace may not trace here"
 samples=$(figure out '.nodes[0].samples')
 writes=$(grep -c '/node-' writes)
-# Beside the samples: the heads of both files, the sealed block, the tail's slots made ready, the end.
-holds "writes into the recording" "$writes >= $samples && $writes <= $samples + 8"
+# Beside the samples: the heads of both files, what machine it is, the sealed block, the tail's slots made ready, the end.
+holds "writes into the recording" "$writes >= $samples && $writes <= $samples + 9"
 
 syncs() { # SYNC: how often the tail was, in two seconds
 	strace -f -y -qq -o synced -e trace=fdatasync,fsync "$SONDE" run --quiet -i 50ms --sync "$1" -o "sync_$1" -- sleep 2

@@ -5,6 +5,10 @@ nm --defined-only "$BUILD/libsonde-all.a" 2>/dev/null | awk '$2 ~ /^[TDBR]$/ { p
 [ -s "$BUILD/libsonde-all.a" ] || fail "libsonde-all.a was not built"
 [ ! -s twice ] || fail "defined more than once: $(tr '\n' ' ' <twice)"
 
+# The C library knows the processor; the compiler's own check would ask it at every start.
+[ ! -e /usr/include/x86_64-linux-gnu/sys/platform/x86.h ] || ! nm "$BUILD/sonde" | grep -q ' __cpu_indicator_init$' ||
+	fail "__builtin_cpu_supports() in the program: as in src/base/crc32c.c, the C library can be asked"
+
 # The library of a release is linked with glibc as its version 2.17 was: what else it calls is in release/lacking.c.
 case $(uname -m) in x86_64 | aarch64) ;; *) exit 0 ;; esac
 "$PYTHON" "$TOP/release/oldlibc.py" "${CC:-cc}" oldlibc || fail "release/oldlibc.py"

@@ -119,6 +119,63 @@ static void every_child_is_counted_though_none_was_seen(void **state)
 }
 
 /* As another listener's leave can do. */
+/* The instance of a process, 0: there is none. */
+static uint32_t instance_of(const struct sample *s, pid_t pid)
+{
+	char text[16];
+
+	snprintf(text, sizeof text, "%d", (int)pid);
+	for (uint32_t i = 0; i < s->nevents; i++)
+		if (s->event[i].kind == EVENT_LABEL && !strcmp(s->event[i].name, "pid") &&
+		    !strcmp(s->event[i].text, text))
+			return s->event[i].id;
+	return 0;
+}
+
+static uint32_t parent_of(const struct sample *s, uint32_t instance)
+{
+	for (uint32_t i = 0; i < s->nevents; i++)
+		if (s->event[i].kind == EVENT_INSTANCE && s->event[i].id == instance)
+			return s->event[i].parent;
+	return 0;
+}
+
+/* Parent and child come and end between two samples, the parent first. */
+static void a_child_that_outlives_its_parent_has_one_in_the_recording(void **state)
+{
+	const struct timespec while_it_ends = { .tv_nsec = 20 * NS_PER_MS };
+	struct job j = { 0 };
+	struct tree_totals t;
+	pid_t parent, child = 0;
+	int ends[2];
+	char end;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	job_open(&j, PROCESS_EVENTS_PERF);
+	parent = fork();
+	if (!parent) {
+		child = fork();
+		if (child)
+			_exit(write(ends[1], &child, sizeof child) != sizeof child);
+		nanosleep(&while_it_ends, NULL);
+		_exit(0);
+	}
+	close(ends[1]);
+	assert_int_equal(read(ends[0], &child, sizeof child), sizeof child);
+	assert_int_equal(waitpid(parent, NULL, 0), parent);
+	assert_int_equal(read(ends[0], &end, 1), 0);
+	nanosleep(&while_it_ends, NULL);
+	t = next(&j, true);
+	if (strcmp(t.starts_how, "exit records of perf events") != 0)
+		skip();
+	assert_int_not_equal(instance_of(&j.sample, parent), 0);
+	assert_int_equal(parent_of(&j.sample, instance_of(&j.sample, child)),
+			 instance_of(&j.sample, parent));
+	close(ends[0]);
+	job_close(&j);
+}
+
 static void hush(int fd)
 {
 	const struct nlmsghdr h = { .nlmsg_len = 40, .nlmsg_type = NLMSG_DONE };
@@ -255,6 +312,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_what_outlives_its_command_is_left_behind),
 		cmocka_unit_test(every_child_is_counted_though_none_was_seen),
+		cmocka_unit_test(a_child_that_outlives_its_parent_has_one_in_the_recording),
 		cmocka_unit_test(a_connector_that_falls_silent_is_not_believed),
 		cmocka_unit_test(a_job_that_switches_often_has_no_events_for_long),
 		cmocka_unit_test(a_job_that_switches_seldom_keeps_them),

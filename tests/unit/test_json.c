@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/text/json.h"
@@ -91,6 +92,25 @@ static void times_have_the_digits_that_they_need(void **state)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		assert_string_equal(clock_iso(cases[i].utc_ns, text, sizeof text), cases[i].text);
 	assert_string_equal(clock_iso(0, cut, sizeof cut), "1970-01");
+}
+
+/* Of all days there are, at an hour that differs from day to day. */
+static void days_are_those_of_the_calendar(void **state)
+{
+	const int64_t step_s = 86400 + 977, most_s = INT64_MAX / NS_PER_S;
+	char text[40], stamp[CLOCK_STAMP], wanted[40];
+
+	(void)state;
+	for (int64_t s = -most_s; s <= most_s; s += step_s) {
+		time_t seconds = (time_t)s;
+		struct tm tm;
+
+		assert_non_null(gmtime_r(&seconds, &tm));
+		assert_int_not_equal(strftime(wanted, sizeof wanted, "%Y-%m-%dT%H:%M:%SZ", &tm), 0);
+		assert_string_equal(clock_iso(s * NS_PER_S, text, sizeof text), wanted);
+		assert_int_not_equal(strftime(wanted, sizeof wanted, "%Y%m%dT%H%M%SZ", &tm), 0);
+		assert_string_equal(clock_stamp(s * NS_PER_S, stamp), wanted);
+	}
 }
 
 static void times_are_read_as_they_are_written(void **state)
@@ -206,6 +226,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tokens_are_separated),
 		cmocka_unit_test(times_have_the_digits_that_they_need),
+		cmocka_unit_test(days_are_those_of_the_calendar),
 		cmocka_unit_test(times_are_read_as_they_are_written),
 		cmocka_unit_test(indented_text_means_the_same),
 		cmocka_unit_test(numbers_come_back_as_they_were),

@@ -227,6 +227,38 @@ static void a_large_machine_is_labelled_and_read_at_once(void **unused)
 	end(&x);
 }
 
+/* A job that begins waits for no file of a core, unless what is counted of a core depends on it. */
+static void where_cores_are_is_told_behind_the_first_sample(void **unused)
+{
+	for (int throttles = 0; throttles < 2; throttles++) {
+		struct scene x;
+
+		(void)unused;
+		begin(&x);
+		put_large(&x);
+		for (int i = 0; i < CPUS && !throttles; i++) {
+			char path[128];
+
+			snprintf(path, sizeof path,
+				 "%s/devices/system/cpu/cpu%d/thermal_throttle/core_throttle_count",
+				 x.sys, i);
+			assert_int_equal(unlink(path), 0);
+		}
+		x.n.env.rest_follows = true;
+		open_source(&x, &source_cpu);
+		read_after(&x, 1);
+		assert_int_equal(is_labelled(&x.n, "cpu127", "package", "1"), throttles);
+		assert_int_equal(count_present(&x.n, "cpu.frequency_hertz"), throttles ? CPUS : 0);
+		assert_int_equal(node_value(&x.n, "cpu.user_seconds", "cpu127"), 1);
+		source_cpu.rest(x.state, &x.n.sample);
+		assert_true(is_labelled(&x.n, "cpu127", "package", "1"));
+		assert_true(is_labelled(&x.n, "cpu8", "numa", "1"));
+		assert_int_equal(count_present(&x.n, "cpu.frequency_hertz"), CPUS);
+		assert_int_equal(count_present(&x.n, "cpu.throttles"), throttles ? CORES : 0);
+		end(&x);
+	}
+}
+
 /* 256 readings are not made in each sample, but all in the same one, and every 10 s. */
 static void many_cores_are_asked_rarely_and_together(void **unused)
 {
@@ -521,6 +553,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_large_machine_is_labelled_and_read_at_once),
+		cmocka_unit_test(where_cores_are_is_told_behind_the_first_sample),
 		cmocka_unit_test(many_cores_are_asked_rarely_and_together),
 		cmocka_unit_test(cores_come_and_go_with_what_is_told_of_them),
 		cmocka_unit_test(one_core_says_what_none_can_tell),

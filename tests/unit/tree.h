@@ -17,7 +17,7 @@
 __attribute__((format(printf, 3, 4))) static inline void tree_put(const char *dir, const char *path,
 								  const char *format, ...)
 {
-	char full[512], text[131072];
+	char full[512], text[1 << 18];
 	va_list args;
 	int fd, n;
 

@@ -7,6 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* As in base/crc32c.c: the compiler's own check would ask the processor at every start. */
+#if defined(__x86_64__) && __has_include(<sys/platform/x86.h>)
+#include <sys/platform/x86.h>
+#define HAS_AVX2 CPU_FEATURE_ACTIVE(AVX2)
+#elif defined(__x86_64__)
+#define HAS_AVX2 __builtin_cpu_supports("avx2")
+#endif
+
 /* As many cells as stay in the processor's cache; a column has place for whole blocks. */
 enum { SLICE_CELLS = 32768, BLOCK = 16 };
 _Static_assert(SLICE_ROWS % BLOCK == 0, "a column is made of blocks");
@@ -257,7 +265,7 @@ static void put_series(struct derive *d, const struct chunk_column *c)
 typedef void put_function(struct derive *, const struct chunk_column *);
 
 /* The same for processors that take four numbers at once. */
-#ifdef __x86_64__
+#ifdef HAS_AVX2
 __attribute__((target("avx2"), flatten)) static void put_series_avx2(struct derive *d,
 								     const struct chunk_column *c)
 {
@@ -266,7 +274,7 @@ __attribute__((target("avx2"), flatten)) static void put_series_avx2(struct deri
 
 static put_function *choose_put(void)
 {
-	return __builtin_cpu_supports("avx2") ? put_series_avx2 : put_series;
+	return HAS_AVX2 ? put_series_avx2 : put_series;
 }
 #else
 static put_function *choose_put(void)

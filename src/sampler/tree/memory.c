@@ -298,13 +298,13 @@ static int64_t in_segments(const struct memory_files *m)
 
 /* ---- all of it ---- */
 
-/* pid: a process of the job's user, in its mount namespace. */
+/* m is zeroed; pid: a process of the job's user, in its mount namespace. */
 static void memory_files_open(struct memory_files *m, const struct root *proc, pid_t pid)
 {
 	char path[48];
 	struct stat st;
 
-	*m = (struct memory_files){ .proc = proc };
+	m->proc = proc;
 	snprintf(path, sizeof path, "%d", (int)pid);
 	if (fstatat(proc->fd, path, &st, 0))
 		return;

@@ -174,11 +174,11 @@ static void tell_name(struct tree *t, struct process *p)
 
 static void begin_instance(struct tree *t, struct process *p)
 {
-	const struct process *parent = table_find(&t->table, p->ppid);
 	char pid[16];
 
+	/* The parent may have ended a moment ago. */
 	p->instance = sample_instance(t->sample, "process", process_called(p),
-				      parent ? parent->instance : 0, p->birth_ns, 0);
+				      tree_instance(t, p->ppid), p->birth_ns, 0);
 	snprintf(pid, sizeof pid, "%d", (int)p->pid);
 	if (p->instance)
 		sample_label(t->sample, p->instance, "pid", pid);

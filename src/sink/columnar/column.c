@@ -5,9 +5,7 @@
 #include "base/text/json.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <sched.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
@@ -193,6 +191,42 @@ void columns_empty_dictionaries(struct columns *c)
 	c->stamp++;
 }
 
+int columns_open_spare(const struct columns *c, struct column_spare **out)
+{
+	struct column_spare *s = calloc(c->schema->ncolumns + 1u, sizeof(*s));
+	bool good = s;
+
+	for (uint32_t i = 0; i < c->schema->ncolumns && good; i++) {
+		s[i].cells = calloc(c->room, c->column[i].type == COLUMN_TEXT ? sizeof(uint32_t)
+									      : sizeof(int64_t));
+		s[i].valid = calloc(c->room / 8 + 1, 1);
+		good = s[i].cells && s[i].valid;
+	}
+	*out = s;
+	return good ? 0 : -ENOMEM;
+}
+
+void columns_swap(struct columns *c, struct column_spare *s)
+{
+	for (uint32_t i = 0; i < c->schema->ncolumns; i++) {
+		struct column_page *p = &c->column[i];
+		struct column_spare was = { p->i, p->valid };
+
+		p->i = s[i].cells;
+		p->valid = s[i].valid;
+		s[i] = was;
+	}
+}
+
+void columns_close_spare(const struct columns *c, struct column_spare *s)
+{
+	for (uint32_t i = 0; s && i < c->schema->ncolumns; i++) {
+		free(s[i].cells);
+		free(s[i].valid);
+	}
+	free(s);
+}
+
 void columns_close(struct columns *c)
 {
 	for (uint32_t i = 0; c->column && i < c->schema->ncolumns; i++) {
@@ -203,6 +237,64 @@ void columns_close(struct columns *c)
 	}
 	free(c->column);
 	*c = (struct columns){ 0 };
+}
+
+static bool another_cpu(void)
+{
+	cpu_set_t set;
+
+	return !sched_getaffinity(0, sizeof(set), &set) && CPU_COUNT(&set) > 1;
+}
+
+int columns_behind_open(struct columns_behind *b, const struct columns *c)
+{
+	b->page = calloc(c->schema->ncolumns + 1u, sizeof(*b->page));
+	return b->page ? columns_open_spare(c, &b->spare) : -ENOMEM;
+}
+
+void columns_behind_close(struct columns_behind *b, const struct columns *c)
+{
+	if (b->runs)
+		pthread_join(b->thread, NULL);
+	if (b->spare)
+		columns_close_spare(c, b->spare);
+	free(b->page);
+}
+
+static void *write_page(void *behind)
+{
+	struct columns_behind *b = behind;
+
+	b->rc = b->write(b->state, b->page, b->nrows, &b->e);
+	return NULL;
+}
+
+int columns_behind_finish(struct columns_behind *b, struct err *e)
+{
+	int rc;
+
+	if (b->runs)
+		pthread_join(b->thread, NULL);
+	b->runs = false;
+	rc = b->rc;
+	b->rc = 0;
+	return rc ? err_set(e, rc, "%s", b->e.text) : 0;
+}
+
+int columns_write_behind(struct columns_behind *b, struct columns *c, struct err *e)
+{
+	int rc = columns_behind_finish(b, e);
+
+	if (rc)
+		return rc;
+	memcpy(b->page, c->column, c->schema->ncolumns * sizeof(*b->page));
+	b->nrows = c->nrows;
+	columns_swap(c, b->spare);
+	columns_next_page(c);
+	b->runs = another_cpu() && !pthread_create(&b->thread, NULL, write_page, b);
+	if (!b->runs)
+		write_page(b);
+	return 0;
 }
 
 static void put_pair(struct json *j, const char *key, const char *text)
@@ -275,54 +367,60 @@ void squeeze_free(void *context)
 	ZSTD_freeCCtx(context);
 }
 
-struct crew {
-	struct squeeze_job *jobs;
-	size_t n;
-	atomic_size_t next;
-};
-
-struct hand {
-	struct crew *crew;
-	void **context;
-};
-
-static void *work(void *argument)
+static void work(struct squeeze_crew *c, void **context)
 {
-	struct hand *h = argument;
 	size_t i;
 
-	while ((i = atomic_fetch_add(&h->crew->next, 1)) < h->crew->n) {
+	while ((i = atomic_fetch_add(&c->next, 1)) < c->n) {
 		/* From the last one: a table's numbers, which take longest, stand behind its
 		 * texts, and who gets one at the end keeps the other waiting. */
-		struct squeeze_job *j = &h->crew->jobs[h->crew->n - 1 - i];
+		struct squeeze_job *j = &c->jobs[c->n - 1 - i];
 
 		bytes_reset(&j->out);
 		if (j->n)
-			squeeze(h->context, &j->out, j->data, j->n);
+			squeeze(context, &j->out, j->data, j->n);
 	}
+}
+
+static void *help(void *crew)
+{
+	struct squeeze_crew *c = crew;
+
+	work(c, &c->context[1]);
 	return NULL;
 }
 
-static bool another_cpu(void)
+void squeeze_start(struct squeeze_crew *c, struct squeeze_job *jobs, size_t n)
 {
-	cpu_set_t set;
-
-	return !sched_getaffinity(0, sizeof(set), &set) && CPU_COUNT(&set) > 1;
-}
-
-void squeeze_all(void *context[SQUEEZE_THREADS], struct squeeze_job *jobs, size_t n)
-{
-	struct crew crew = { .jobs = jobs, .n = n };
-	struct hand mine = { &crew, &context[0] }, other = { &crew, &context[1] };
-	pthread_t thread;
 	size_t bytes = 0;
-	bool helped;
 
+	c->jobs = jobs;
+	c->n = n;
+	atomic_store(&c->next, 0);
 	for (size_t i = 0; i < n; i++)
 		bytes += jobs[i].n;
-	helped = n > 1 && bytes >= WORTH_A_THREAD && another_cpu() &&
-		 !pthread_create(&thread, NULL, work, &other);
-	work(&mine);
-	if (helped)
-		pthread_join(thread, NULL);
+	c->helped = n > 1 && bytes >= WORTH_A_THREAD && another_cpu() &&
+		    !pthread_create(&c->thread, NULL, help, c);
+}
+
+void squeeze_finish(struct squeeze_crew *c)
+{
+	work(c, &c->context[0]);
+	if (c->helped)
+		pthread_join(c->thread, NULL);
+	c->helped = false;
+	c->n = 0;
+}
+
+void squeeze_all(struct squeeze_crew *c, struct squeeze_job *jobs, size_t n)
+{
+	squeeze_start(c, jobs, n);
+	squeeze_finish(c);
+}
+
+void squeeze_crew_free(struct squeeze_crew *c)
+{
+	squeeze_finish(c);
+	for (size_t i = 0; i < SQUEEZE_THREADS; i++)
+		squeeze_free(c->context[i]);
 }

@@ -14,6 +14,9 @@
 #include "core/frame/frame.h"
 #include "sink/columnar/sorted.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 enum { COLUMN_PAGE_ROWS = 65536, COLUMN_CACHE = 256 };
 
 struct column_cache {
@@ -33,6 +36,12 @@ struct column_page {
 	struct dictionary texts;
 	/* Texts of this batch by where they lie, which is the same for the same text mostly. */
 	struct column_cache *cache;
+};
+
+/* Places for the cells of a column, beside its own. */
+struct column_spare {
+	void *cells;
+	uint8_t *valid;
 };
 
 struct columns {
@@ -56,6 +65,39 @@ void columns_next_page(struct columns *c);
 /* Forget the texts as well: codes begin at 0 again. */
 void columns_empty_dictionaries(struct columns *c);
 void columns_close(struct columns *c);
+/* Of each column, for a page that is not written yet while the next one is gathered. 0 or -ENOMEM;
+ * close in either case, before the columns. */
+int columns_open_spare(const struct columns *c, struct column_spare **out);
+void columns_close_spare(const struct columns *c, struct column_spare *s); /* NULL is fine */
+/* What was gathered lies in s then, and what was in s is gathered over. */
+void columns_swap(struct columns *c, struct column_spare *s);
+
+/*
+ * Pages that are written by another thread, where there is another CPU, while the next is gathered.
+ *
+ * write is called for one page at a time, in their order; what it says of one is the result of the
+ * next call here.
+ */
+struct columns_behind {
+	int (*write)(void *state, const struct column_page *page, uint32_t nrows, struct err *e);
+	void *state;
+	struct column_spare *spare;
+	struct column_page *page; /* that is written: [ncolumns] */
+	uint32_t nrows;
+	pthread_t thread;
+	bool runs;
+	int rc;
+	struct err e;
+};
+
+/* write and state are set, the rest is zero. 0 or -ENOMEM; close in either case, before the
+ * columns. */
+int columns_behind_open(struct columns_behind *b, const struct columns *c);
+void columns_behind_close(struct columns_behind *b, const struct columns *c);
+/* The page that was gathered is written behind, and the next one begins. 0 or -errno. */
+int columns_write_behind(struct columns_behind *b, struct columns *c, struct err *e);
+/* All is written. 0 or -errno. */
+int columns_behind_finish(struct columns_behind *b, struct err *e);
 
 /* What a table and its columns are, as JSON, for the file's own metadata: docs/export.md. */
 void columns_describe(struct bytes *out, const struct frame_schema *schema);
@@ -79,8 +121,22 @@ enum { SQUEEZE_THREADS = 2 };
 size_t squeeze(void **context, struct bytes *out, const void *data, size_t n);
 void squeeze_free(void *context); /* NULL is one, too */
 
-/* All of them, by this thread and, where there is another CPU, by a second one, which has ended
- * when this returns. */
-void squeeze_all(void *context[SQUEEZE_THREADS], struct squeeze_job *jobs, size_t n);
+/* Two threads, where there is another CPU. {0} is one; it does not move while jobs are at work. */
+struct squeeze_crew {
+	void *context[SQUEEZE_THREADS];
+	struct squeeze_job *jobs;
+	size_t n;
+	atomic_size_t next;
+	pthread_t thread;
+	bool helped;
+};
+
+/* The other thread begins with the jobs, whose data stay as they are until squeeze_finish, in which
+ * this one takes part. */
+void squeeze_start(struct squeeze_crew *c, struct squeeze_job *jobs, size_t n);
+void squeeze_finish(struct squeeze_crew *c); /* also if nothing was started */
+/* Both. */
+void squeeze_all(struct squeeze_crew *c, struct squeeze_job *jobs, size_t n);
+void squeeze_crew_free(struct squeeze_crew *c);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* feather.c - Apache Arrow's file, which is Feather version 2: record batches, zstd. */
+/* feather.c - Apache Arrow's file, which is Feather version 2: record batches, zstd. While one is
+ * compressed by another thread, the rows of the next are gathered. */
 #include "sink/columnar/arrow.h"
 #include "sink/columnar/column.h"
 #include "sink/sink.h"
@@ -17,8 +18,10 @@ struct feather {
 	FILE *out;
 	const struct frame_schema *schema;
 	struct columns columns;
-	void *zstd[SQUEEZE_THREADS];
-	struct bytes text, body;
+	struct column_spare *spare;
+	struct squeeze_crew crew;
+	uint32_t rows; /* of the batch that is compressed; 0: none is */
+	struct bytes text;
 	struct arrow_node *node; /* [ncolumns] */
 	struct squeeze_job *job; /* [ncolumns * BUFFERS] and as many buffers */
 	struct arrow_buffer *buffer;
@@ -50,7 +53,7 @@ static int feather_begin(void *state, const struct frame_schema *schema, FILE *o
 	f->node = calloc(schema->ncolumns + 1u, sizeof(*f->node));
 	f->buffer = calloc(schema->ncolumns + 1u, BUFFERS * sizeof(*f->buffer));
 	f->job = calloc(schema->ncolumns + 1u, BUFFERS * sizeof(*f->job));
-	if (!f->node || !f->buffer || !f->job)
+	if (!f->node || !f->buffer || !f->job || columns_open_spare(&f->columns, &f->spare))
 		return no_memory(e);
 	bytes_put(&f->text, magic, sizeof(magic));
 	arrow_schema(&f->text, schema);
@@ -67,33 +70,56 @@ static void add_buffer(struct feather *f, const void *data, size_t n)
 }
 
 /* In the body a buffer's length comes first, then it, compressed where that makes it smaller. */
-static void put_buffer(struct bytes *body, const struct squeeze_job *j, struct arrow_buffer *where)
+static bool is_smaller(const struct squeeze_job *j)
 {
-	*where = (struct arrow_buffer){ .offset = (int64_t)body->len };
-	if (!j->n)
-		return;
-	if (j->out.len < j->n) {
-		bytes_u64(body, j->n);
-		bytes_put(body, j->out.data, j->out.len);
-	} else {
-		bytes_u64(body, UINT64_MAX);
-		bytes_put(body, j->data, j->n);
-	}
-	where->length = (int64_t)body->len - where->offset;
-	while (body->len % ALIGNMENT && !body->failed)
-		bytes_u8(body, 0);
-	body->failed |= j->out.failed;
+	return j->out.len < j->n;
 }
 
-static void put_body(struct feather *f, struct arrow_batch *batch)
+static size_t size_of(const struct squeeze_job *j)
 {
-	squeeze_all(f->zstd, f->job, f->nbuffers);
-	for (size_t i = 0; i < f->nbuffers; i++)
-		put_buffer(&f->body, &f->job[i], &f->buffer[i]);
-	batch->body = (int64_t)f->body.len;
+	return is_smaller(j) ? j->out.len : j->n;
+}
+
+static size_t aligned(size_t n)
+{
+	return (n + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+/* Where each buffer will be in the body. False when memory was out. */
+static bool place_buffers(struct feather *f, struct arrow_batch *batch)
+{
+	size_t at = 0;
+	bool good = true;
+
+	for (size_t i = 0; i < f->nbuffers; i++) {
+		const struct squeeze_job *j = &f->job[i];
+		size_t n = j->n ? PREFIX + size_of(j) : 0;
+
+		f->buffer[i] = (struct arrow_buffer){ .offset = (int64_t)at, .length = (int64_t)n };
+		at += aligned(n);
+		good &= !j->out.failed;
+	}
+	batch->body = (int64_t)at;
 	batch->buffer = f->buffer;
 	batch->nbuffers = f->nbuffers;
-	f->nbuffers = 0;
+	return good;
+}
+
+static int put_buffer(struct feather *f, const struct squeeze_job *j, struct err *e)
+{
+	size_t n = size_of(j), behind = aligned(PREFIX + n) - PREFIX - n;
+	int rc;
+
+	if (!j->n)
+		return 0;
+	bytes_u64(&f->text, is_smaller(j) ? j->n : UINT64_MAX);
+	rc = put(f, &f->text, e);
+	if (!rc)
+		rc = text_write(is_smaller(j) ? j->out.data : j->data, n, f->out, e);
+	f->at += n;
+	while (behind--)
+		bytes_u8(&f->text, 0);
+	return rc ? rc : put(f, &f->text, e);
 }
 
 static void add_column(struct feather *f, const struct column_page *p, struct arrow_node *node)
@@ -109,10 +135,11 @@ static void add_column(struct feather *f, const struct column_page *p, struct ar
 }
 
 /* Write the message in f->text and the body, and remember where. */
-static int put_block(struct feather *f, struct bytes *blocks, struct err *e)
+static int put_block(struct feather *f, const struct arrow_batch *b, struct bytes *blocks,
+		     struct err *e)
 {
 	const struct arrow_block block = { .offset = f->at,
-					   .body = f->body.len,
+					   .body = (uint64_t)b->body,
 					   .message = (uint32_t)f->text.len };
 	int rc;
 
@@ -120,22 +147,43 @@ static int put_block(struct feather *f, struct bytes *blocks, struct err *e)
 	if (blocks->failed)
 		return no_memory(e);
 	rc = put(f, &f->text, e);
-	return rc ? rc : put(f, &f->body, e);
+	for (size_t i = 0; i < f->nbuffers && !rc; i++)
+		rc = put_buffer(f, &f->job[i], e);
+	f->nbuffers = 0;
+	return rc;
+}
+
+/* What is compressed, if anything, gets into the file. */
+static int finish_batch(struct feather *f, struct err *e)
+{
+	struct arrow_batch batch = { .rows = f->rows,
+				     .node = f->node,
+				     .nnodes = f->schema->ncolumns };
+
+	squeeze_finish(&f->crew);
+	if (!f->rows)
+		return 0;
+	f->rows = 0;
+	if (!place_buffers(f, &batch))
+		return no_memory(e);
+	arrow_record(&f->text, &batch);
+	return put_block(f, &batch, &f->batches, e);
 }
 
 static int end_batch(void *state, struct err *e)
 {
 	struct feather *f = state;
-	struct arrow_batch batch = { .rows = f->columns.nrows,
-				     .node = f->node,
-				     .nnodes = f->schema->ncolumns };
+	int rc = finish_batch(f, e);
 
+	if (rc)
+		return rc;
 	for (uint32_t i = 0; i < f->schema->ncolumns; i++)
 		add_column(f, &f->columns.column[i], &f->node[i]);
-	put_body(f, &batch);
-	arrow_record(&f->text, &batch);
+	f->rows = f->columns.nrows;
+	squeeze_start(&f->crew, f->job, f->nbuffers);
+	columns_swap(&f->columns, f->spare);
 	columns_next_page(&f->columns);
-	return put_block(f, &f->batches, e);
+	return 0;
 }
 
 static int feather_batch(void *state, const struct batch *b, struct err *e)
@@ -152,17 +200,20 @@ static int put_dictionary(struct feather *f, uint32_t id, struct err *e)
 	struct arrow_node node = { d->n, 0 };
 	struct arrow_batch batch = { .rows = d->n, .node = &node, .nnodes = 1 };
 	struct bytes ends = { 0 };
+	int rc;
 
 	bytes_u32(&ends, 0);
 	bytes_put(&ends, d->end, d->n * sizeof(*d->end));
 	add_buffer(f, NULL, 0);
 	add_buffer(f, ends.data, ends.len);
 	add_buffer(f, d->text.data, d->text.len);
-	put_body(f, &batch);
-	f->body.failed |= ends.failed;
-	bytes_free(&ends);
+	squeeze_all(&f->crew, f->job, f->nbuffers);
+	rc = place_buffers(f, &batch) && !ends.failed ? 0 : no_memory(e);
 	arrow_dictionary(&f->text, &batch, id);
-	return put_block(f, &f->dictionaries, e);
+	if (!rc)
+		rc = put_block(f, &batch, &f->dictionaries, e);
+	bytes_free(&ends);
+	return rc;
 }
 
 static int put_footer(struct feather *f, struct err *e)
@@ -185,6 +236,8 @@ static int feather_end(void *state, struct err *e)
 	struct feather *f = state;
 	int rc = f->columns.nrows ? end_batch(f, e) : 0;
 
+	if (!rc)
+		rc = finish_batch(f, e);
 	for (uint32_t i = 0; i < f->schema->ncolumns && !rc; i++)
 		if (f->schema->columns[i].type == COLUMN_TEXT)
 			rc = put_dictionary(f, i, e);
@@ -195,14 +248,13 @@ static void feather_free(void *state)
 {
 	struct feather *f = state;
 
+	squeeze_crew_free(&f->crew);
+	columns_close_spare(&f->columns, f->spare);
 	columns_close(&f->columns);
-	for (size_t i = 0; i < SQUEEZE_THREADS; i++)
-		squeeze_free(f->zstd[i]);
 	for (size_t i = 0; f->job && i < f->schema->ncolumns * (size_t)BUFFERS; i++)
 		bytes_free(&f->job[i].out);
 	free(f->job);
 	bytes_free(&f->text);
-	bytes_free(&f->body);
 	bytes_free(&f->batches);
 	bytes_free(&f->dictionaries);
 	free(f->node);

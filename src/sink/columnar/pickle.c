@@ -83,6 +83,7 @@ struct pickle {
 	FILE *out;
 	const struct frame_schema *schema;
 	struct columns columns;
+	struct columns_behind behind;
 	struct bytes text, name;
 	uint8_t *absent; /* [COLUMN_PAGE_ROWS] */
 	uint8_t *narrow; /* [COLUMN_PAGE_ROWS + 1] of the widest */
@@ -138,16 +139,6 @@ static void push_zeros(struct pickle *p, uint32_t n, const char *type)
 	op(p, OP_REDUCE);
 }
 
-/* numpy.frombuffer(data, type) */
-static void push_array(struct pickle *p, const void *data, size_t n, const char *type)
-{
-	push_memo(p, CALL_FROMBUFFER);
-	push_binary(p, OP_BYTES, data, n);
-	push_text(p, type);
-	op(p, OP_TUPLE2);
-	op(p, OP_REDUCE);
-}
-
 /* numpy.concatenate(list) */
 static void push_joined(struct pickle *p, uint32_t list)
 {
@@ -172,37 +163,24 @@ static int flush(struct pickle *p, struct err *e)
 	return text_flush(&p->text, p->out, 0, e);
 }
 
-static int pickle_begin(void *state, const struct frame_schema *schema, FILE *out, struct err *e)
+/* numpy.frombuffer(data, type), and the data go to the file from where they are. */
+static int push_array(struct pickle *p, const void *data, size_t n, const char *type, struct err *e)
 {
-	struct pickle *p = state;
-	int rc = columns_open(&p->columns, schema, e);
+	int rc;
 
-	p->schema = schema;
-	p->out = out;
-	if (rc)
-		return rc;
-	p->absent = calloc(COLUMN_PAGE_ROWS, 1);
-	p->narrow = calloc(COLUMN_PAGE_ROWS + 1, WIDEST);
-	p->gaps = calloc(schema->ncolumns + 1u, sizeof(*p->gaps));
-	if (!p->absent || !p->narrow || !p->gaps)
-		return err_set(e, -ENOMEM, "out of memory for a table");
-	op(p, OP_PROTO);
-	bytes_u8(&p->text, 4);
-	for (uint32_t i = 0; i < CALLS; i++) {
-		push_text(p, calls[i].module);
-		push_text(p, calls[i].name);
-		op(p, OP_STACK_GLOBAL);
-		op(p, OP_MEMOIZE);
-		op(p, OP_POP);
-	}
-	for (uint32_t i = 0; i < schema->ncolumns; i++) {
-		make_list(p, types[schema->columns[i].type]);
-		make_list(p, bool_type);
-	}
-	return flush(p, e);
+	push_memo(p, CALL_FROMBUFFER);
+	op(p, OP_BYTES);
+	bytes_u32(&p->text, (uint32_t)n);
+	rc = flush(p, e);
+	if (!rc)
+		rc = text_write(data, n, p->out, e);
+	push_text(p, type);
+	op(p, OP_TUPLE2);
+	op(p, OP_REDUCE);
+	return rc;
 }
 
-static void fill_gap(struct column_page *c, uint32_t row)
+static void fill_gap(const struct column_page *c, uint32_t row)
 {
 	if (c->type == COLUMN_TEXT)
 		c->code[row] = UINT32_MAX; /* the last: None */
@@ -213,12 +191,12 @@ static void fill_gap(struct column_page *c, uint32_t row)
 }
 
 /* Put into the gaps what pandas takes for absent; integers have none and keep a list of gaps. */
-static void fill_gaps(struct pickle *p, struct column_page *c)
+static void fill_gaps(struct pickle *p, const struct column_page *c, uint32_t n)
 {
 	if (!c->nulls)
 		return;
-	memset(p->absent, 0, p->columns.nrows);
-	for (uint32_t row = 0; row < p->columns.nrows; row++) {
+	memset(p->absent, 0, n);
+	for (uint32_t row = 0; row < n; row++) {
 		if (row % 8 == 0 && c->valid[row / 8] == UINT8_MAX) {
 			row += 7;
 		} else if (!(c->valid[row / 8] >> row % 8 & 1)) {
@@ -286,51 +264,96 @@ static void narrow(uint8_t *at, const struct column_page *c, uint32_t n, size_t 
 		NARROW(c->i, 8)
 }
 
-static void push_wholes(struct pickle *p, const struct column_page *c, uint32_t n)
+static int push_wholes(struct pickle *p, const struct column_page *c, uint32_t n, struct err *e)
 {
 	const char *type;
 	size_t width = width_of(c, n, &type);
 
 	narrow(p->narrow, c, n, width);
-	push_array(p, p->narrow, n * width, type);
+	return push_array(p, p->narrow, n * width, type, e);
 }
 
-static void push_values(struct pickle *p, const struct column_page *c, uint32_t n)
+static int push_values(struct pickle *p, const struct column_page *c, uint32_t n, struct err *e)
 {
 	if (c->type == COLUMN_TEXT || c->type == COLUMN_INT)
-		push_wholes(p, c, n);
+		return push_wholes(p, c, n, e);
+	return push_array(p, c->i, n * sizeof(*c->i), types[c->type], e);
+}
+
+/* Which of whole numbers are absent. */
+static int push_absent(struct pickle *p, const struct column_page *c, uint32_t i, uint32_t n,
+		       struct err *e)
+{
+	int rc = 0;
+
+	push_memo(p, absent_list(i));
+	if (c->nulls)
+		rc = push_array(p, p->absent, n, bool_type, e);
 	else
-		push_array(p, c->i, n * sizeof(*c->i), types[c->type]);
+		push_zeros(p, n, bool_type);
+	op(p, OP_APPEND);
+	op(p, OP_POP);
+	return rc;
+}
+
+static int write_page(void *state, const struct column_page *page, uint32_t n, struct err *e)
+{
+	struct pickle *p = state;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < p->schema->ncolumns && !rc; i++) {
+		const struct column_page *c = &page[i];
+
+		fill_gaps(p, c, n);
+		push_memo(p, values_list(i));
+		rc = push_values(p, c, n, e);
+		op(p, OP_APPEND);
+		op(p, OP_POP);
+		if (c->type == COLUMN_INT && !rc)
+			rc = push_absent(p, c, i, n, e);
+		p->gaps[i] |= c->nulls > 0;
+		rc = rc ? rc : flush(p, e);
+	}
+	return rc;
 }
 
 static int end_page(void *state, struct err *e)
 {
 	struct pickle *p = state;
-	uint32_t n = p->columns.nrows;
-	int rc = 0;
 
-	for (uint32_t i = 0; i < p->schema->ncolumns && !rc; i++) {
-		struct column_page *c = &p->columns.column[i];
+	return columns_write_behind(&p->behind, &p->columns, e);
+}
 
-		fill_gaps(p, c);
-		push_memo(p, values_list(i));
-		push_values(p, c, n);
-		op(p, OP_APPEND);
+static int pickle_begin(void *state, const struct frame_schema *schema, FILE *out, struct err *e)
+{
+	struct pickle *p = state;
+	int rc = columns_open(&p->columns, schema, e);
+
+	p->schema = schema;
+	p->out = out;
+	if (rc)
+		return rc;
+	p->absent = calloc(COLUMN_PAGE_ROWS, 1);
+	p->narrow = calloc(COLUMN_PAGE_ROWS + 1, WIDEST);
+	p->gaps = calloc(schema->ncolumns + 1u, sizeof(*p->gaps));
+	p->behind.write = write_page;
+	p->behind.state = p;
+	if (!p->absent || !p->narrow || !p->gaps || columns_behind_open(&p->behind, &p->columns))
+		return err_set(e, -ENOMEM, "out of memory for a table");
+	op(p, OP_PROTO);
+	bytes_u8(&p->text, 4);
+	for (uint32_t i = 0; i < CALLS; i++) {
+		push_text(p, calls[i].module);
+		push_text(p, calls[i].name);
+		op(p, OP_STACK_GLOBAL);
+		op(p, OP_MEMOIZE);
 		op(p, OP_POP);
-		if (c->type == COLUMN_INT) {
-			push_memo(p, absent_list(i));
-			if (c->nulls)
-				push_array(p, p->absent, n, bool_type);
-			else
-				push_zeros(p, n, bool_type);
-			op(p, OP_APPEND);
-			op(p, OP_POP);
-		}
-		p->gaps[i] |= c->nulls > 0;
-		rc = flush(p, e);
 	}
-	columns_next_page(&p->columns);
-	return rc;
+	for (uint32_t i = 0; i < schema->ncolumns; i++) {
+		make_list(p, types[schema->columns[i].type]);
+		make_list(p, bool_type);
+	}
+	return flush(p, e);
 }
 
 static int pickle_batch(void *state, const struct batch *b, struct err *e)
@@ -436,6 +459,10 @@ static int pickle_end(void *state, struct err *e)
 	struct pickle *p = state;
 	int rc = p->columns.nrows ? end_page(p, e) : 0;
 
+	if (!rc)
+		rc = columns_behind_finish(&p->behind, e);
+	if (rc)
+		return rc;
 	push_memo(p, CALL_FRAME);
 	op(p, OP_DICT);
 	op(p, OP_MARK);
@@ -459,6 +486,7 @@ static void pickle_free(void *state)
 {
 	struct pickle *p = state;
 
+	columns_behind_close(&p->behind, &p->columns);
 	columns_close(&p->columns);
 	bytes_free(&p->text);
 	bytes_free(&p->name);

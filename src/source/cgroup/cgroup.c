@@ -336,19 +336,22 @@ static void label_limits(const struct cgroup_group *g, struct sample *s)
 }
 
 /* Tell the sample of it, and say why what is missing is missing. text: room for GROUP_TEXT bytes.
- */
-static void announce_group(struct cgroup_group *g, struct sample *s, uint32_t parent, char *text)
+ * in_sample: what is read is the sample's; else it is read again for the first. */
+static void announce_group(struct cgroup_group *g, struct sample *s, uint32_t parent, char *text,
+			   bool in_sample)
 {
 	g->instance = sample_instance(s, cgroup_metrics->domain, cgroup_level_names[g->level],
 				      parent, clock_mono_ns(), g->above ? INSTANCE_ASIDE : 0);
 	g->disks.parent = g->instance;
 	/* All fields are looked for this once. */
 	cgroup_group_read(g, s, text);
-	for (size_t i = 0; i < CGROUP_FILES; i++)
+	for (size_t i = 0; i < CGROUP_FILES && !in_sample; i++)
 		g->file[i].period = (struct period){ 0 };
 	if (!g->instance)
 		return;
 	g->slot = sample_series(s, cgroup_metrics, CGROUP_SERIES, g->instance);
+	if (in_sample)
+		cgroup_group_put_first(g, s);
 	label_paths(g, s);
 	label_limits(g, s);
 	refuse_missing(g, s);
@@ -364,6 +367,7 @@ struct cgroup {
 	struct cgroup_group group[GROUPS];
 	struct cgroup_members members;
 	bool has_above;
+	bool later; /* it is told of by the first read() */
 	char text[GROUP_TEXT];
 };
 
@@ -480,6 +484,17 @@ static void set_ends(struct cgroup *x)
 	}
 }
 
+static void announce(struct cgroup *x, struct sample *s, bool in_sample)
+{
+	struct cgroup_group *own = &x->group[OWN], *above = &x->group[ABOVE];
+
+	if (x->has_above)
+		announce_group(above, s, 0, x->text, in_sample);
+	announce_group(own, s, above->instance, x->text, in_sample);
+	say_what(x, s);
+	say_owner(x, s);
+}
+
 static void cgroup_close(void *state)
 {
 	struct cgroup *x = state;
@@ -502,23 +517,26 @@ static int cgroup_open(void *state, const struct source_env *env, struct sample 
 	if (r < 0)
 		return r;
 	x->has_above = x->has_above && cgroup_group_open(above, env, NULL) == 0;
-	if (x->has_above)
-		announce_group(above, s, 0, x->text);
-	announce_group(own, s, above->instance, x->text);
 	sample_catalogue(s, &cgroup_metrics[CGROUP_SERIES], CGROUP_DISK - CGROUP_SERIES);
 	cgroup_members_open(&x->members, env, cgroup_group_place(own), s->mono_ns, x->text);
-	say_what(x, s);
-	say_owner(x, s);
+	x->later = env->rest_follows; /* it is read soon: its files need not be made twice */
+	if (!x->later)
+		announce(x, s, false);
 	return 0;
 }
 
 static int cgroup_read(void *state, struct sample *s)
 {
 	struct cgroup *x = state;
-	int r = cgroup_group_read(&x->group[OWN], s, x->text);
+	int r = 0;
 
-	if (x->has_above)
+	if (x->later)
+		announce(x, s, true);
+	else
+		r = cgroup_group_read(&x->group[OWN], s, x->text);
+	if (x->has_above && !x->later)
 		cgroup_group_read(&x->group[ABOVE], s, x->text);
+	x->later = false;
 	if (cgroup_members_look(&x->members, s->mono_ns, x->text))
 		say_owner(x, s);
 	return r;

@@ -167,6 +167,15 @@ static void put(struct cgroup_group *g, struct sample *s, enum cgroup_metric m, 
 		g->oom_kills = value;
 	if (g->slot)
 		sample_put(s, g->slot + m, value);
+	else
+		g->first[m] = value;
+}
+
+void cgroup_group_put_first(const struct cgroup_group *g, struct sample *s)
+{
+	for (uint32_t m = 0; g->slot && m < CGROUP_SERIES; m++)
+		if (g->has & bit(m))
+			sample_put(s, g->slot + m, g->first[m]);
 }
 
 static bool value_of(const struct cgroup_field *f, const char *p, int64_t *out)

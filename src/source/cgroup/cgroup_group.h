@@ -63,6 +63,7 @@ struct cgroup_group {
 	uint64_t has;                  /* bit of each series that has values */
 	uint64_t bad;                  /* of each that is there and no number */
 	int64_t peak_bytes, oom_kills; /* as read last; -1: not known */
+	int64_t first[CGROUP_SERIES];  /* values that were read before it had series */
 	struct cgroup_below below;
 	int64_t kills_below;
 	struct period below_period;
@@ -80,6 +81,8 @@ extern const char cgroup_disks_unknown[];
 
 /* What is due. 0 or -errno: the rest was read. text: room for GROUP_TEXT bytes. */
 int cgroup_group_read(struct cgroup_group *g, struct sample *s, char *text);
+/* It has series now: what was read before. */
+void cgroup_group_put_first(const struct cgroup_group *g, struct sample *s);
 
 /* The place that the group is named after, and path[0..end) of a place as people know it. */
 const struct cgroup_place *cgroup_group_place(const struct cgroup_group *g);

@@ -362,6 +362,12 @@ static bool stacks_wanted(const struct source_env *env)
 	return env->stacks_hz >= 0 && (!env->stacks_after_ns || !strcmp(env->proc.path, "/proc"));
 }
 
+/* The helper opens events, on the threads that compute then. */
+static bool stacks_can_wait(const struct source_env *env)
+{
+	return env->stacks_after_ns > 0;
+}
+
 static void stacks_close(void *state)
 {
 	struct stacks *k = state;
@@ -379,12 +385,13 @@ static int stacks_open(void *state, const struct source_env *env, struct sample 
 		return err_set(e, -EOPNOTSUPP, "the files read are not this kernel's /proc");
 	k->env = env;
 	k->asked_ns = INT64_MIN / 2;
-	k->helper = (struct stacks_helper){
-		.use = &use,
-		.rings = &k->rings,
-		.turns = &k->turns,
-		.taken = { .next = { 1, 1, 1 }, .no_paths = env->no_paths, .mask = env->mask }
-	};
+	/* One by one: most of it is tables, which stay untouched. */
+	k->helper.use = &use;
+	k->helper.rings = &k->rings;
+	k->helper.turns = &k->turns;
+	k->helper.taken.no_paths = env->no_paths;
+	k->helper.taken.mask = env->mask;
+	k->helper.taken.next = (struct stacks_ids){ 1, 1, 1 };
 	bad = open_all(k, s, e);
 	if (bad)
 		stacks_close(k);
@@ -402,6 +409,7 @@ const struct source source_stacks = {
 	.declares_itself = true,
 	.size = sizeof(struct stacks),
 	.wanted = stacks_wanted,
+	.can_wait = stacks_can_wait,
 	.open = stacks_open,
 	.read = stacks_read,
 	.joined = stacks_joined,

@@ -520,6 +520,7 @@ const struct source source_filesystem = {
 	.fix_user = "raise the limit of processes (ulimit -u)",
 	SOURCE_METRICS(metrics),
 	.size = sizeof(struct filesystem),
+	.can_wait = source_can_wait,
 	.open = filesystem_open,
 	.read = filesystem_read,
 	.close = filesystem_close,

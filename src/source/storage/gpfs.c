@@ -30,5 +30,6 @@ const struct source source_gpfs = {
 	.what = "GPFS file systems: users may not read their figures",
 	.fixes = source_not_mounted,
 	.fix_admin = "run mmpmon for users, with its counters of the node",
+	.can_wait = source_can_wait,
 	.open = gpfs_open,
 };

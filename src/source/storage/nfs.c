@@ -334,6 +334,14 @@ static bool has_client(const struct root *proc)
 	return n > 0 && (strstr(text, "\tnfs\n") || strstr(text, "\tnfs4\n"));
 }
 
+static bool has_mount(const struct nfs *n)
+{
+	const char *text = n->mountstats.text;
+	struct mountstats_mount m;
+
+	return mountstats_next(&text, &m);
+}
+
 static int nfs_open(void *state, const struct source_env *env, struct sample *s, struct err *e)
 {
 	struct nfs *n = state;
@@ -341,19 +349,18 @@ static int nfs_open(void *state, const struct source_env *env, struct sample *s,
 
 	if (r < 0)
 		return r;
-	r = devices_init(&n->mounts, MOUNTS_MAX);
+	if (!has_mount(n) && !has_client(&env->proc))
+		r = err_set(e, -ENODEV, "%s/self/mountstats: no NFS is mounted", env->proc.path);
+	else if (devices_init(&n->mounts, MOUNTS_MAX))
+		r = err_set(e, -ENOMEM, "there is no memory for a table of mounts");
 	if (r < 0) {
-		kept_close(&n->mountstats);
-		return err_set(e, r, "there is no memory for a table of mounts");
+		nfs_close(n);
+		return r;
 	}
 	kept_open(&n->mountinfo, &env->proc, "self/mountinfo", ROOM, NULL);
 	scan(n, s);
-	if (n->has_mounts || has_client(&env->proc)) {
-		sample_catalogue(s, &metrics[NFS_NUMBER_OF], METRICS_NUMBER_OF - NFS_NUMBER_OF);
-		return 0;
-	}
-	nfs_close(n);
-	return err_set(e, -ENODEV, "%s/self/mountstats: no NFS is mounted", env->proc.path);
+	sample_catalogue(s, &metrics[NFS_NUMBER_OF], METRICS_NUMBER_OF - NFS_NUMBER_OF);
+	return 0;
 }
 
 static int nfs_read(void *state, struct sample *s)

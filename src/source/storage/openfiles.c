@@ -255,6 +255,7 @@ const struct source source_openfiles = {
 	.what = "the mounts that the job's open files are on",
 	SOURCE_METRICS(metrics),
 	.size = sizeof(struct openfiles),
+	.can_wait = source_can_wait,
 	.open = openfiles_open,
 	.read = openfiles_read,
 	.close = openfiles_close,
