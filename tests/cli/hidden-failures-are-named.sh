@@ -57,6 +57,8 @@ says shot "was ended by SIGKILL" "who sent it is not known"
 # None of these is a failure: questions, and what a script ends itself when it is done.
 record asks 'echo x >file; for i in 1 2 3 4 5 6; do grep -q y file; rm none; test -d none; cmp -s file step.py; "$PY" step.py 1; done; true'
 silent asks
+record subshells 'for i in 1 2 3 4 5 6; do (test -d none); sh -c "grep -q y step.py; exit 1"; "$PY" step.py 1; done; echo "error: none" >&2; true'
+silent subshells
 record server '"$PY" -c "while True: pass" & "$PY" step.py 1; sleep 1; kill $!; wait; true'
 silent server
 record lasts 'timeout 1 "$PY" -c "while True: pass"; true'

@@ -77,6 +77,15 @@ static bool answers(const char *name)
 	return is_one_of(name, names, sizeof names / sizeof names[0]);
 }
 
+/* A part of a script in parentheses or of a pipe; a shell with a script of its own has that in its
+ * name. */
+static bool is_subshell(const char *name)
+{
+	static const char *const names[] = { "sh", "bash", "dash", "ksh", "zsh" };
+
+	return !strchr(name, ' ') && is_one_of(name, names, sizeof names / sizeof names[0]);
+}
+
 /* What scripts try, and go on when it is not so. */
 static bool tries(const char *name)
 {
@@ -86,7 +95,8 @@ static bool tries(const char *name)
 		"lsof",  "ps",   "type",  "mount", "umount", "modprobe", "ldd",  "nproc"
 	};
 
-	return answers(name) || is_one_of(name, names, sizeof names / sizeof names[0]);
+	return answers(name) || is_one_of(name, names, sizeof names / sizeof names[0]) ||
+	       is_subshell(name);
 }
 
 static double signal_of(const struct run *r, uint32_t i)
@@ -120,7 +130,7 @@ static void mark_parents(struct failure *f, const struct run *r)
 	for (uint32_t i = 1; i < r->ninstances; i++) {
 		uint32_t parent = r->instances[i].parent;
 
-		if (f[i].any && parent && f[parent].any)
+		if (parent && f[parent].any)
 			f[parent].by_child |= f[i].crashed ? f[parent].code == 128 + signal_of(r, i)
 							   : f[parent].code == f[i].code;
 	}
