@@ -30,6 +30,6 @@ GAPS = [
     Gap("loop-starts-python-with-imports", "a loop starts Python for each item, which imports more than it works",
          "sh:for i in $(seq {n}); do {py} -c 'import asyncio, decimal, email.mime.text, http.client, json, logging.handlers, sqlite3, unittest, xml.dom.minidom; print(sum(range(10000)))'; done >out",
          [r"\b\d+ times\b|start(s|ed|ing)?\b.*(python|interpreter|process)|import"], fine="one core,few cores,storm", draw={"n": (40, 60)}),
-    Gap("make-without-j", "make compiles one file after another on idle cores", "make -s -f {src}/compile.mk FILES={n}", [r"\bmake -j"], fine="one core,few cores", draw={"n": (12, 16)}, alone=True,
+    Gap("make-compiles-one-by-one", "make compiles one file after another on idle cores", "make -s -f {src}/compile.mk FILES={n}", [r"\bmake -j"], fine="one core,few cores", draw={"n": (12, 16)}, alone=True,
          before="for i in $(seq 16); do for k in $(seq 150); do echo \"int f$k(int a, int b) { for (int i = 0; i < b; i++) a = a * $k ^ (i % ($k + 7)) / 3; return a; }\"; done >part$i.c; done"),
 ]
