@@ -13,8 +13,8 @@ class Gap(Case):
 
 
 GAPS = [
-    Gap("short-steps-beside-others", "make runs very many short commands while others have the cores", "make -s -j{cores} -f {src}/short.mk STEPS={n}", OTHERS, fine="kernel,storm",
-         draw={"n": (500, 900)}, outside=3, alone=True),
+    Gap("short-steps-beside-others", "make runs very many short commands while others have the cores", "make -s -j{cores} -f {src}/short.mk STEPS={n}", OTHERS, fine="kernel,storm,one core",
+         draw={"n": (60, 100)}, outside=3, alone=True),
     Gap("gil-on-a-full-machine", "Python threads hold the interpreter's lock in turn, and others have nearly all of the cores", "{py} {src}/jobs.py gil {n} {s}", [r"\bGIL\b|\block\b"],
          fine="few cores,one core", draw={"n": (4, 8), "s": (18, 24)}, outside=10, alone=True),
     Gap("go-mutex-on-a-full-machine", "goroutines share a map behind one lock, and others have nearly all of the cores", "./go words {n}", [r"\blocks?\b|mutex"],

@@ -3,4 +3,4 @@
 .PHONY: all $(shell seq $(STEPS))
 all: $(shell seq $(STEPS))
 $(shell seq $(STEPS)):
-	@sh -c 'i=0; while [ $$i -lt 3000 ]; do i=$$((i + 1)); done'; /bin/true; expr $@ + 1 >step$@
+	@sh -c 'i=0; while [ $$i -lt 60000 ]; do i=$$((i + 1)); done'; /bin/true; expr $@ + 1 >step$@
