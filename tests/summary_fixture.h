@@ -87,6 +87,10 @@ static inline void fixture_set(struct fixture *f, const char *name, const char *
 		f->s.affinity_cpus = first * f->s.nhosts;
 	} else if (strcmp(name, "working_seconds") == 0) {
 		f->s.story.working_s = first;
+	} else if (strcmp(name, "waited_seconds") == 0) {
+		f->s.story.waited_s = first;
+	} else if (strcmp(name, "hidden_error") == 0) {
+		f->s.hidden_said.is_error = first > 0;
 	} else if (strcmp(name, "storage_seconds") == 0) {
 		f->s.account.whole_s = f->s.account.part_s[ACCOUNT_STORAGE] = first;
 	} else if (strcmp(name, "straggler") == 0) {

@@ -156,7 +156,7 @@ static const struct option options[] = {
 	  .type = ARG_FLAG,
 	  .help = "Do not record what a failed command printed last. By default the last lines of "
 		  "its standard error are recorded, at most 4 KiB, if that is a file, with "
-		  "passwords, keys and tokens masked.",
+		  "passwords, keys and tokens masked; also if only a process of it failed.",
 	  OPTION_OFFSET(struct run_options, no_error_text) },
 	{ .name = "mark-log",
 	  .type = ARG_LIST,

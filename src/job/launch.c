@@ -491,9 +491,11 @@ static void tell_printed(const struct launch *l, const struct child *c,
 	struct pollfd room = { .fd = fd, .events = POLLOUT };
 	struct printed p;
 
-	if (fd < 0 || !l->error_text || !c->status)
+	if (fd < 0 || !l->error_text ||
+	    (!c->status && (l->share || l->error_text != PRINTED_WANTED)))
 		return;
 	printed_read(place, &p);
+	p.ended_well = !c->status;
 	if (packet_send(fd, &p, sizeof p, -1) == -EAGAIN && poll(&room, 1, ROOM_MS) > 0)
 		packet_send(fd, &p, sizeof p, -1);
 }

@@ -15,7 +15,7 @@
 #include <sys/types.h>
 
 enum {
-	MESSAGE_VERSION = 5,
+	MESSAGE_VERSION = 6,
 	MESSAGE_KEY = 1024,
 	MESSAGE_TEXT = 320,
 	MESSAGE_STEP = 64,
@@ -34,7 +34,7 @@ enum message_kind {
 	MESSAGE_REFUSED,  /* recorder: it does not record this launcher's task */
 	MESSAGE_SAY,      /* recorder: a sentence for the user */
 	MESSAGE_LEAVING,  /* recorder: it ends in order, another one has to go on */
-	MESSAGE_PRINTED,  /* launcher: before the end of a command that failed */
+	MESSAGE_PRINTED,  /* launcher: before the end of a command */
 };
 
 struct message {
@@ -93,15 +93,16 @@ struct note {
 	char text[MESSAGE_TEXT]; /* READY: id of the run; a sentence; or empty */
 };
 
-/* What a command that failed printed last (printed.h): n bytes as they are in the file, or why
- * there are none. */
+/* What a command printed last (said.h): n bytes as they are in the file, or why there are none. Of
+ * one that ended with 0, in case that a process of it failed. */
 struct printed {
 	uint32_t version;
 	enum message_kind kind;
 	uint32_t n;
 	uint32_t is_cut;    /* the first line begins before the first byte */
 	uint32_t is_output; /* of standard output, in place of standard error */
-	char absent[64];    /* why there is nothing; "": there is */
+	uint32_t ended_well;
+	char absent[64]; /* why there is nothing; "": there is */
 	char text[MESSAGE_PRINTED_BYTES];
 };
 

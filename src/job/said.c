@@ -547,6 +547,16 @@ static void say(struct sample *s, uint32_t instance, const char *key, const char
 		sample_meta_text(s, key, text);
 }
 
+void error_text_say_hidden(struct sample *s, const struct secret_list *l, const struct printed *p)
+{
+	uint8_t room[MASKED_MOST];
+	struct bytes masked = { .data = room, .cap = sizeof room, .fixed = true };
+	const char *text = *p->absent || p->is_output ? NULL : clean(p, l, &masked);
+
+	if (text && *text)
+		sample_meta_text(s, "job.error_text_hidden", text);
+}
+
 void error_text_say(struct sample *s, uint32_t instance, const struct secret_list *l,
 		    const struct printed *p)
 {

@@ -81,6 +81,8 @@ void printed_end(struct printed_place *p);
  * that is not standard error, and error_text_absent where there is none. */
 enum { ERROR_TEXT_LINES = 20, ERROR_TEXT_BYTES = 4096 };
 
+/* Of a command that ended with 0 though a process of it failed: what is its standard error. */
+void error_text_say_hidden(struct sample *s, const struct secret_list *l, const struct printed *p);
 /* instance 0: of the node. */
 void error_text_say(struct sample *s, uint32_t instance, const struct secret_list *l,
 		    const struct printed *p);

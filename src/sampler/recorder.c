@@ -224,8 +224,7 @@ static void listen_to_launcher(struct recorder *r)
 
 	while ((got = message_receive(r->o->launcher, &p)) == 1) {
 		if (m->kind == MESSAGE_PRINTED)
-			error_text_say(&r->sampler.sample, 0, r->o->sampler.tree.secrets,
-				       &p.printed);
+			metas_printed(r, &p.printed);
 		else
 			r->launcher_cpu_ns = m->own_cpu_ns;
 		if (m->kind == MESSAGE_STARTED)

@@ -2,6 +2,7 @@
 /* recorder_metas.c - the metadata of a recording: the job, its node, its end, what watching it
  * cost. */
 #include "base/clock.h"
+#include "job/said.h"
 #include "job/scheduler/ask.h"
 #include "job/scheduler/scheduler.h"
 #include "job/secret/secret.h"
@@ -146,9 +147,20 @@ static void take_roster(struct recorder *r)
 		sample_meta_int(s, "monitor.recorder_lost_ns", x.lost_ns);
 }
 
+void metas_printed(struct recorder *r, const struct printed *p)
+{
+	if (p->ended_well)
+		r->printed = *p;
+	else
+		error_text_say(&r->sampler.sample, 0, r->o->sampler.tree.secrets, p);
+}
+
 static void say_status(struct recorder *r)
 {
 	struct sample *s = &r->sampler.sample;
+
+	if (r->printed.kind && tree_failed(r->sampler.tree))
+		error_text_say_hidden(s, r->o->sampler.tree.secrets, &r->printed);
 
 	if (r->roster)
 		take_roster(r);

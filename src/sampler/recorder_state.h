@@ -55,6 +55,7 @@ struct recorder {
 	const int *rings;           /* of what reports starts */
 	bool silent[EXITS_FDS_MAX]; /* rings whose first task is gone: no more is told of them */
 	int status;
+	struct printed printed; /* kind 0: nothing, or it is told */
 };
 
 /* Under launchers; else attached. */
@@ -83,6 +84,8 @@ void machine_start(struct recorder *r);
 void machine_take(struct recorder *r);
 void metas_mechanisms(struct recorder *r);
 void metas_end(struct recorder *r);
+/* What the command printed last: of one that ended well, if a process of it failed. */
+void metas_printed(struct recorder *r, const struct printed *p);
 /* What recording took until now. */
 void metas_cost(struct recorder *r);
 

@@ -195,3 +195,136 @@ void scopes_free(struct scopes *s)
 	free(s->unit);
 	*s = (struct scopes){ 0 };
 }
+
+/* ---- whether a unit was compiled without optimization ---- */
+
+enum {
+	DIES_MOST = 20000, /* looked at in a unit */
+	ENOUGH = 200,      /* variables that decide */
+	LEAST = 3          /* fewer say nothing */
+};
+
+/* Variables of functions: at one place in the frame, or anywhere else. */
+struct tally {
+	unsigned dies, in_frame, elsewhere;
+};
+
+/* Where a static variable is does not tell how its function was compiled. */
+static bool is_static(const Dwarf_Op *op)
+{
+	return op->atom == DW_OP_addr || op->atom == DW_OP_addrx || op->atom == DW_OP_constx ||
+	       op->atom == DW_OP_GNU_addr_index || op->atom == DW_OP_GNU_const_index ||
+	       op->atom == DW_OP_const8u || op->atom == DW_OP_const4u;
+}
+
+static void look_at_variable(struct tally *t, Dwarf_Die *die)
+{
+	Dwarf_Attribute location;
+	Dwarf_Op *op;
+	size_t n;
+
+	if (!dwarf_attr(die, DW_AT_location, &location)) {
+		t->elsewhere += !dwarf_hasattr(die, DW_AT_declaration) &&
+				!dwarf_hasattr(die, DW_AT_const_value);
+		return;
+	}
+	/* A list of locations is no expression. */
+	if (dwarf_getlocation(&location, &op, &n) || !n)
+		t->elsewhere++;
+	else if (op->atom == DW_OP_fbreg)
+		t->in_frame++;
+	else
+		t->elsewhere += !is_static(op);
+}
+
+static bool is_enough(const struct tally *t)
+{
+	return t->dies >= DIES_MOST || t->in_frame + t->elsewhere >= ENOUGH;
+}
+
+/* Of functions that are there, not of those that are only inlined or declared. */
+static bool is_there(Dwarf_Die *die)
+{
+	return dwarf_hasattr(die, DW_AT_low_pc) || dwarf_hasattr(die, DW_AT_ranges);
+}
+
+static void look_below(struct tally *t, Dwarf_Die *parent, bool in_function, unsigned depth)
+{
+	Dwarf_Die die;
+
+	if (depth == NESTED_MAX || dwarf_child(parent, &die))
+		return;
+	do {
+		t->dies++;
+		switch (dwarf_tag(&die)) {
+		case DW_TAG_formal_parameter:
+		case DW_TAG_variable:
+			if (in_function)
+				look_at_variable(t, &die);
+			break;
+		case DW_TAG_subprogram:
+			if (is_there(&die))
+				look_below(t, &die, true, depth + 1);
+			break;
+		case DW_TAG_lexical_block:
+		case DW_TAG_inlined_subroutine:
+			if (in_function)
+				look_below(t, &die, true, depth + 1);
+			break;
+		case DW_TAG_namespace:
+		case DW_TAG_module:
+		case DW_TAG_structure_type:
+		case DW_TAG_class_type:
+			look_below(t, &die, false, depth + 1);
+			break;
+		default:
+			break;
+		}
+	} while (!is_enough(t) && next_of(&die));
+}
+
+static bool all_in_frame(Dwarf_Die *unit)
+{
+	struct tally t = { 0 };
+
+	look_below(&t, unit, false, 0);
+	return t.in_frame >= LEAST && t.elsewhere * 4 <= t.in_frame;
+}
+
+/* GCC keeps its options, of which the last counts. */
+static bool has_no_option(const char *producer)
+{
+	bool optimized = false;
+
+	if (!strstr(producer, " -m"))
+		return false;
+	for (const char *at = producer; (at = strstr(at, " -O")); at += 3)
+		optimized = at[3] != '0';
+	return !optimized;
+}
+
+static bool judge(Dwarf_Die *unit)
+{
+	Dwarf_Attribute attribute;
+	const char *producer =
+		dwarf_attr(unit, DW_AT_producer, &attribute) ? dwarf_formstring(&attribute) : NULL;
+
+	if (!producer)
+		return false;
+	if (!strncmp(producer, "GNU C", 5) || !strncmp(producer, "GNU Fortran", 11))
+		return has_no_option(producer);
+	return (strstr(producer, "rustc version") || strstr(producer, "clang version")) &&
+	       all_in_frame(unit);
+}
+
+bool unit_is_unoptimized(struct optimized *x, Dwarf_Die *unit)
+{
+	Dwarf_Off at = dwarf_dieoffset(unit);
+	size_t i = (at >> 4 ^ at >> 12) % OPTIMIZED_UNITS;
+
+	if (x->row[i].unit != at) {
+		x->row[i].unit = at;
+		x->row[i].is_not = judge(unit);
+	}
+	return x->row[i].is_not;
+}

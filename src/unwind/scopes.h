@@ -10,6 +10,7 @@
 #define SONDE_UNWIND_SCOPES_H
 
 #include <elfutils/libdw.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct scope {
@@ -34,5 +35,23 @@ struct scopes {
 unsigned scopes_at(struct scopes *s, Dwarf *dwarf, Dwarf_Die *unit, uint64_t address,
 		   Dwarf_Die *out, unsigned room);
 void scopes_free(struct scopes *s);
+
+/*
+ * Whether a unit was compiled without optimization. GCC says so: it keeps its options. Rust and
+ * clang do not, but without optimization they keep each variable at one place in its function's
+ * frame, and with it hardly any: there a variable wanders, by a list of locations, or is gone. Of
+ * other compilers nothing is known, which is no sign.
+ */
+enum { OPTIMIZED_UNITS = 64 };
+
+/* The units that were checked last; {0} is empty. */
+struct optimized {
+	struct {
+		Dwarf_Off unit; /* 0: none, since a unit's DIE is behind its header */
+		bool is_not;
+	} row[OPTIMIZED_UNITS];
+};
+
+bool unit_is_unoptimized(struct optimized *x, Dwarf_Die *unit);
 
 #endif

@@ -70,6 +70,7 @@ struct symbols {
 	bool units_read;
 	struct lines lines;
 	struct scopes scopes;
+	struct optimized optimized;
 	struct starts starts;
 	int64_t lines_cost_ns;
 	int64_t inflating_ns; /* that, when it was opened last */
@@ -526,22 +527,6 @@ static char *name_of_symbol(const char *symbol)
 	return name;
 }
 
-/* GCC keeps its options there, of which the last counts; others do not, which is no sign. */
-static bool is_unoptimized(Dwarf_Die *unit)
-{
-	Dwarf_Attribute attribute;
-	const char *producer =
-		dwarf_attr(unit, DW_AT_producer, &attribute) ? dwarf_formstring(&attribute) : NULL;
-	bool optimized = false;
-
-	if (!producer || !strstr(producer, " -m") ||
-	    (strncmp(producer, "GNU C", 5) != 0 && strncmp(producer, "GNU Fortran", 11) != 0))
-		return false;
-	for (const char *at = producer; (at = strstr(at, " -O")); at += 3)
-		optimized = at[3] != '0';
-	return !optimized;
-}
-
 void symbols_name(struct symbols *s, uint64_t address, struct named *x)
 {
 	const char *symbol = symbol_at(s, address);
@@ -549,7 +534,7 @@ void symbols_name(struct symbols *s, uint64_t address, struct named *x)
 
 	if (s->dwarf && unit_at(s, address, &unit)) {
 		read_debug(s, &unit, address, x);
-		x->made = is_unoptimized(&unit) ? FRAME_UNOPTIMIZED : 0;
+		x->made = unit_is_unoptimized(&s->optimized, &unit) ? FRAME_UNOPTIMIZED : 0;
 	}
 	if (!x->n)
 		x->n = 1;

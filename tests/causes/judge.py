@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How good verdicts are: runs jobs whose true cause is known (cases.py) under Sonde, reads what a user reads, and scores each.
 
-    judge.py [--half open|kept|fresh|unseen|second|third|apart|fourth|aside|fifth|reserve|sixth|beside|seventh|withheld|eighth|spared|ninth|reserved|tenth|reserved10|half11|reserved11|all] [--seed N] [--busy] [--only NAME,...] [--jobs N] [--json FILE] [--read FILE]
+    judge.py [--half open|kept|fresh|unseen|second|third|apart|fourth|aside|fifth|reserve|sixth|beside|seventh|withheld|eighth|spared|ninth|reserved|tenth|reserved10|half11|reserved11|gaps|all] [--seed N] [--busy] [--only NAME,...] [--jobs N] [--json FILE] [--read FILE]
     judge.py --markdown LABEL=FILE.json...     a document of earlier results
-    (those of kept.py, second.py, third.py, fourth.py, fifth.py, sixth.py, seventh.py, eighth.py, ninth.py, tenth.py and eleventh.py are run only where they are asked for: all means the others)
+    (those of kept.py, second.py, third.py, fourth.py, fifth.py, sixth.py, seventh.py, eighth.py, ninth.py, tenth.py, eleventh.py and gaps.py are run only where they are asked for: all means the others)
 
 first   the first verdict names the true cause (of a mixture: both causes are named, and first)
 later   it is named after something else that is true, or only half of a mixture is named
@@ -36,6 +36,7 @@ from eleventh import ELEVENTH
 from fifth import FIFTH
 from fourth import FOURTH
 from fresh import FRESH
+from gaps import GAPS
 from kept import UNSEEN
 from ninth import NINTH
 from second import SECOND
@@ -415,7 +416,7 @@ def summary_document(labelled):
 
 def arguments():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--half", choices=("open", "kept", "fresh", "unseen", "second", "third", "apart", "fourth", "aside", "fifth", "reserve", "sixth", "beside", "seventh", "withheld", "eighth", "spared", "ninth", "reserved", "tenth", "reserved10", "half11", "reserved11", "all"), default="open")
+    p.add_argument("--half", choices=("open", "kept", "fresh", "unseen", "second", "third", "apart", "fourth", "aside", "fifth", "reserve", "sixth", "beside", "seventh", "withheld", "eighth", "spared", "ninth", "reserved", "tenth", "reserved10", "half11", "reserved11", "gaps", "all"), default="open")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--busy", action="store_true", help="a busy loop for each core runs beside each job")
     p.add_argument("--only", help="names, separated by commas")
@@ -449,7 +450,7 @@ def main():
         print(summary_document(labelled), end="")
         return 0
     only = args.only.split(",") if args.only else None
-    chosen = [c for c in CASES + FRESH + UNSEEN + SECOND + THIRD + FOURTH + FIFTH + SIXTH + SEVENTH + EIGHTH + NINTH + TENTH + ELEVENTH
+    chosen = [c for c in CASES + FRESH + UNSEEN + SECOND + THIRD + FOURTH + FIFTH + SIXTH + SEVENTH + EIGHTH + NINTH + TENTH + ELEVENTH + GAPS
               if (c.name in only if only else args.half == c.half or args.half == "all" and c.half in ("open", "kept", "fresh"))]
     build_programs(chosen)
     with outside_load(int(args.busy)), concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:

@@ -5,6 +5,7 @@ outermost frame, with the names of its functions; and each part of a program has
 import json
 import os
 import pathlib
+import pwd
 import shutil
 import subprocess
 import sys
@@ -134,6 +135,27 @@ for level, wanted in (("-O0", True), ("-O2", False)):
     said = json.loads(subprocess.run([SONDE, "show", "--json", "loop" + level], check=True, capture_output=True, text=True).stdout)
     assert ("main" in marked) == wanted, (level, marked)
     assert ("code-unoptimized" in [v["rule"] for v in said["verdicts"]]) == wanted, (level, said["verdicts"])
+
+# Compilers that keep no options in their debug information are known by where their variables are: clang's, and Rust's, whose advice is its own.
+RUST = """fn count(n: u64, by: u64) -> u64 { let mut sum = 0u64; for i in 0..n { if i % by == 0 { sum = sum.wrapping_add(i * i); } } sum }
+extern "C" { fn clock() -> i64; }
+fn main() { let mut all = 0u64; let mut k = 2u64;
+while unsafe { clock() } < 2_500_000 { all = all.wrapping_add(count(300000 + (all & 1), k)); k = 2 + k % 7; } println!("{}", all); }
+"""
+for compiler, source, levels in (("clang", LOOP, {"-O0": True, "-O1": False, "-O2": False}), ("rustc", RUST, {"-Copt-level=0": True, "-Copt-level=1": False, "-O": False})):
+    home = {**os.environ, "HOME": pwd.getpwuid(os.getuid()).pw_dir}  # where rustup keeps its compilers
+    if not shutil.which(compiler) or subprocess.run([compiler, "--version"], env=home, capture_output=True, check=False).returncode:
+        continue
+    for level, wanted in levels.items():
+        name = compiler + level.replace("=", "")
+        pathlib.Path("program.rs").write_text(source)
+        words = [compiler, level, "-g", "-o", "./" + name] + (["program.rs"] if compiler == "rustc" else ["-x", "c", "-include", "time.h", "-"])
+        subprocess.run(words, check=True, text=True, input=source, env=home)
+        record(name + "-run", "./" + name, hz=99)
+        said = json.loads(subprocess.run([SONDE, "show", "--json", name + "-run"], check=True, capture_output=True, text=True).stdout)
+        sentences = [v["sentence"] for v in said["verdicts"] if v["rule"] == "code-unoptimized"]
+        assert bool(sentences) == wanted, (name, said["verdicts"])
+        assert not sentences or ("cargo build --release" if compiler == "rustc" else "-O2") in sentences[0], sentences
 
 # The one place that most of the time went to, with who calls it, comes before what it means for the cores. A loop that waits without sleeping
 # is known by its instructions, whatever its function is called; one that adds numbers up is none, and neither is one that follows a list.

@@ -109,6 +109,11 @@ static double gpus_used_ratio(const struct summary *s)
 	return variable_mean(s, "gpu.utilization_ratio") * s->gpus / s->gpus_used;
 }
 
+static double hidden_error(const struct summary *s)
+{
+	return s->hidden_said.is_error;
+}
+
 static double straggler(const struct summary *s)
 {
 	return *s->story.straggler_cause != 0;
@@ -161,6 +166,7 @@ const struct variable variables[] = {
 	  FIGURE(hot.ratio) },
 	{ "hot_least", UNIT_RATIO, "The lower end of its 95 % interval.", FIGURE(hot.least) },
 	{ "hot_seconds", UNIT_SECONDS, "How much CPU time that is.", FIGURE(hot.seconds) },
+#include "report/judging/variables_cause.def"
 #include "report/judging/variables_used.def"
 	{ "touched_growth_bytes", UNIT_BYTES,
 	  "Growth of the memory of the function whose memory grows with the job's.",
@@ -532,13 +538,6 @@ const struct variable variables[] = {
 	  FIGURE(story.disk_no_inodes) },
 	{ "died_signal", UNIT_ONE, "The signal that the process that ended first by one had.",
 	  FIGURE(story.died_signal) },
-	{ "hidden_failures", UNIT_COUNT,
-	  "Processes that failed though the job ended with 0, with a tenth of its CPU time or more.",
-	  FIGURE(story.hidden_failures) },
-	{ "hidden_work_ratio", UNIT_RATIO, "Their share of the CPU time.",
-	  FIGURE(story.hidden_work_ratio) },
-	{ "hidden_seconds", UNIT_SECONDS, "When the one that had most of it ended.",
-	  FIGURE(story.hidden_s) },
 	{ "fabric_ports", UNIT_COUNT,
 	  "Ports of InfiniBand, Omni-Path, RoCE and Slingshot that were up.",
 	  FIGURE(story.fabric.ports) },

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* variables_text.c - what rules know that is not a number: names and words. */
 #include "core/stacks/stall.h"
+#include "report/judging/advice.h"
 #include "report/judging/condition.h"
 #include "report/judging/variables.h"
 #include "report/summary/ending.h"
@@ -49,6 +50,8 @@ TEXT_OF(worker, story.worker)
 TEXT_OF(worker_is, story.worker_is)
 TEXT_OF(hidden_process, story.hidden_process)
 TEXT_OF(hidden_end, story.hidden_end)
+TEXT_OF(killed_process, story.killed_process)
+TEXT_OF(killed_by, story.killed_by)
 TEXT_OF(starved_process, story.starved_process)
 TEXT_OF(heap_process, story.heap_process)
 TEXT_OF(heap_option, story.heap_option)
@@ -87,6 +90,11 @@ static bool is_named(const struct summary *s)
 static const char *death_log(const struct summary *s)
 {
 	return is_named(s) ? s->ending.death : s->ending.death_advised;
+}
+
+static const char *hidden_more(const struct summary *s)
+{
+	return *s->hidden_more ? s->hidden_more : ".";
 }
 
 static const char *idle_in(const struct summary *s)
@@ -363,6 +371,9 @@ const struct text_variable text_variables[] = {
 	  polled_with },
 	{ "repeated_command", "The interpreter that was started again and again.",
 	  repeated_command },
+	{ "repeated_shim",
+	  "Who looks for it at each start, and what to do: \", also to pyenv, which ... .\"; else \".\"",
+	  advice_of_shim },
 	{ "silent_advice", "What to do about that.", silent_advice },
 	{ "ending", "How the job ended: \"Killed by SIGSEGV\".", ending },
 	{ "ending_why",
@@ -384,11 +395,26 @@ const struct text_variable text_variables[] = {
 	{ "limit_file_size_process", "The process that wrote most.", limit_file_size_process },
 	{ "busiest_process", "The process that was at work most, or waited for a core.",
 	  busiest_process },
+	{ "interpreter_advice",
+	  "What to do about loops of the interpreter that used most CPU time.",
+	  advice_of_interpreter },
+	{ "unoptimized_advice",
+	  "What was compiled without optimization was compiled so, and how to build it: \"(-O0). Build with -O2 "
+	  "... .\"",
+	  advice_of_unoptimized },
 	{ "recursive_function", "The function that called itself most often.", recursive_function },
 	{ "worker", "The process, or thread, of several alike that had most to do.", worker },
 	{ "worker_is", "What it is one of: \"processes alike\", or \"threads\".", worker_is },
 	{ "hidden_process", "The process that failed while the job did not.", hidden_process },
 	{ "hidden_end", "How it ended: \"was killed by SIGSEGV\".", hidden_end },
+	{ "hidden_more",
+	  "Its command line, how many ended like it, and the error in the recorded end of standard error: \": "
+	  "`step 7`, one of 3 that were seen to end so. Standard error says: ... .\"; else \".\"",
+	  hidden_more },
+	{ "killed_process", "The process that SIGKILL or timeout ended while the job went on.",
+	  killed_process },
+	{ "killed_by", "Who ended it, as far as that is known: \"most likely by `pkill -9 step`\".",
+	  killed_by },
 	{ "starved_process", "The process of low priority that waited longest for a core.",
 	  starved_process },
 	{ "heap_process", "The process that was started with a heap limit and came nearest to it.",

@@ -586,7 +586,7 @@ int summary_code_make(struct summary *s, struct run *r, const char *classes, str
 
 	s->code_samples = s->code_top_ratio = s->code_thread_ratio = s->code_threads =
 		s->code_short_ratio = s->code_unoptimized_ratio = s->code_unoptimized_least = NAN;
-	s->mpi_code_processes = s->mpi_code_most = s->mpi_code_least = s->mpi_code_idle = NAN;
+	summary_code_ranks_init(s);
 	if (rc || !s->code || !s->code->stacks || !(s->code->account.whole_s > 0))
 		return rc;
 	s->code_samples = s->code->stacks->effective;

@@ -34,7 +34,13 @@ static double idle_beside(const struct run *r, const struct stacks_row *row)
 	return n;
 }
 
-static void take(struct summary *s, const struct stacks_row *row, double mpi_s)
+/* Seconds of CPU time outside of MPI: of ranks with even work about the same, whoever got more of a
+ * core, since they go on together. */
+struct work {
+	double least, most;
+};
+
+static void take(struct summary *s, const struct stacks_row *row, double mpi_s, struct work *w)
 {
 	double share = row->self > 0 ? fmin(1, mpi_s / row->self) : NAN;
 
@@ -45,19 +51,30 @@ static void take(struct summary *s, const struct stacks_row *row, double mpi_s)
 		s->mpi_code_idle = idle_beside(s->code->stacks->run, row);
 	s->mpi_code_most = fmax(s->mpi_code_most, share);
 	s->mpi_code_least = fmin(s->mpi_code_least, share);
+	w->least = fmin(w->least, row->self - mpi_s);
+	w->most = fmax(w->most, row->self - mpi_s);
 }
 
 /* The cells are sorted by group. */
 static void compare(struct summary *s, const struct stacks_cells *c, uint32_t mpi)
 {
+	struct work w = { NAN, NAN };
+
 	for (uint32_t g = 1, i = 0; g < c->ngroups; g++) {
 		double sum = 0;
 
 		for (; i < c->n && c->cell[i].group <= g; i++)
 			if (c->cell[i].group == g && c->cell[i].place == mpi)
 				sum += (double)c->cell[i].value;
-		take(s, &c->groups[g], sum);
+		take(s, &c->groups[g], sum, &w);
 	}
+	s->mpi_code_work = w.most > 0 ? fmax(0, w.least) / w.most : NAN;
+}
+
+void summary_code_ranks_init(struct summary *s)
+{
+	s->mpi_code_processes = s->mpi_code_most = s->mpi_code_least = s->mpi_code_idle =
+		s->mpi_code_work = NAN;
 }
 
 int summary_code_ranks(struct summary *s, struct err *e)
@@ -69,7 +86,7 @@ int summary_code_ranks(struct summary *s, struct err *e)
 	int rc;
 
 	s->mpi_code_processes = s->mpi_code_idle = 0;
-	s->mpi_code_most = s->mpi_code_least = NAN;
+	s->mpi_code_most = s->mpi_code_least = s->mpi_code_work = NAN;
 	for (uint32_t i = 0; i < st->rows[STACKS_BY_CLASS].n; i++)
 		any |= st->rows[STACKS_BY_CLASS].row[i].class == mpi;
 	if (!mpi || !any)

@@ -110,6 +110,17 @@ static void find_recursion(struct summary *s, const struct stacks *st)
 	free(found);
 }
 
+/* Of all that was sampled: the process of the thread that used most. */
+static double process_ratio(const struct stacks *st)
+{
+	const struct stacks_rows *rows = &st->rows[STACKS_BY_THREAD];
+	double sum = 0;
+
+	for (uint32_t i = 0; i < rows->n; i++)
+		sum += rows->row[i].instance == rows->row[0].instance ? rows->row[i].self : 0;
+	return stacks_share(st, sum);
+}
+
 void summary_work_make(struct summary *s)
 {
 	size_t size = sizeof s->main_work;
@@ -119,6 +130,7 @@ void summary_work_make(struct summary *s)
 	if (n > 0 && (size_t)n < size)
 		say_where(s, s->main_work + n, size - (size_t)n);
 	s->code_recursion_depth = s->code_recursion_ratio = NAN;
+	s->code_process_ratio = st ? process_ratio(st) : NAN;
 	if (st && s->code->account.whole_s > 0) {
 		s->code_recursion_depth = 0;
 		find_recursion(s, st);

@@ -138,6 +138,7 @@ int summary_code_make(struct summary *s, struct run *r, const char *classes, str
 void summary_work_make(struct summary *s);
 /* The one place that most of it went to, after the processes: 0 or -ENOMEM. */
 int summary_hot_make(struct summary *s);
+void summary_code_ranks_init(struct summary *s); /* nothing is known */
 /* By process, how much of its code is MPI's. With the code's rows. */
 int summary_code_ranks(struct summary *s, struct err *e);
 /* What waits held the job up. After the job and its waits. 0 or -ENOMEM. */
@@ -165,6 +166,10 @@ void summary_pauses_make(struct summary *s, const struct run *r);
 /* Processes that stand out: the one at work most, one with a limit of its heap, and the commands
  * that did most of what the kernel counts. 0 or -ENOMEM. */
 int summary_standouts_make(struct summary *s, const struct run *r, const struct series_index *x);
+/* Processes that failed though the job did not (hidden.c). 0 or -ENOMEM. */
+int summary_hidden_make(struct summary *s, const struct run *r, const struct series_index *x);
+/* When the line of what was printed is known. */
+void summary_hidden_say(struct summary *s);
 /* What ended first, limits that were near, and the words of the ending. After the story. */
 void summary_ending_make(struct summary *s, const struct run *r, const struct series_index *x);
 /* Where the time went; after all of these. 0 or -ENOMEM. */

@@ -395,7 +395,7 @@ static const struct {
 	const char *begins;
 	double start_s;
 } starters[] = {
-	{ "python", 0.2 },  { "perl", 0.05 }, { "ruby", 0.15 }, { "node", 0.15 },  { "php", 0.1 },
+	{ "python", 0.1 },  { "perl", 0.05 }, { "ruby", 0.15 }, { "node", 0.15 },  { "php", 0.1 },
 	{ "Rscript", 0.5 }, { "R", 0.5 },     { "java", 0.8 },  { "julia", 0.8 },  { "octave", 1 },
 	{ "matlab", 8 },    { "MATLAB", 8 },  { "mono", 0.3 },  { "dotnet", 0.3 }, { "guile", 0.1 },
 };
@@ -426,6 +426,39 @@ static bool lived_long(const struct summary *s, const char *name)
 	return false;
 }
 
+/* "bash pyenv-which" and its kin look for the interpreter each time it is started. */
+static const char *shim_of(const char *name)
+{
+	static const char *const shims[] = { "pyenv", "rbenv", "nodenv", "plenv", "jenv", "asdf" };
+	const char *word = strrchr(name, ' ') ? strrchr(name, ' ') + 1 : name;
+
+	for (size_t i = 0; i < sizeof shims / sizeof shims[0]; i++) {
+		size_t n = strlen(shims[i]);
+
+		if (!strncmp(word, shims[i], n) && (!word[n] || word[n] == '-'))
+			return shims[i];
+	}
+	return NULL;
+}
+
+/* Its own processes, and the subshells and small commands that it starts by the dozen. */
+static void add_shims(struct summary *s)
+{
+	static const double few_s = 0.01; /* of CPU time, each */
+	struct story *y = &s->story;
+
+	for (uint32_t i = 0; i < s->ncommands && !y->starts_shim; i++)
+		y->starts_shim = shim_of(s->commands[i].name);
+	for (uint32_t i = 0; y->starts_shim && i < s->ncommands; i++) {
+		const struct summary_command *c = &s->commands[i];
+		bool helps = !strcmp(c->name, "readlink") || !strcmp(c->name, "basename") ||
+			     (!strcmp(c->name, "bash") && c->processes >= 5 * y->starts);
+
+		if (shim_of(c->name) || (helps && c->cpu_s <= few_s * c->processes))
+			y->starts_cpu_s += c->cpu_s;
+	}
+}
+
 /* Of those whose processes do little more than start, the one that used most CPU time. */
 static void tell_starts(struct summary *s)
 {
@@ -442,6 +475,8 @@ static void tell_starts(struct summary *s)
 		y->starts_cpu_s = c->cpu_s;
 		snprintf(y->starts_command, sizeof y->starts_command, "%s", c->name);
 	}
+	if (y->starts > 0)
+		add_shims(s);
 }
 
 /* Of all kinds; without a watch nothing is known. What an event loop waits for the look at the end

@@ -3,13 +3,11 @@
  * the commands that did most of what the kernel counts. */
 #include "base/text/decimal.h"
 #include "report/summary/code.h"
-#include "report/summary/ending.h"
 #include "report/summary/parts.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,78 +175,6 @@ static void find_workers(struct summary *s, const struct run *r, const struct se
 	y->worker_is = "processes alike";
 	if (y->workers < 2)
 		find_worker_threads(s, it);
-}
-
-/* ---- those that failed, though the job ended with 0, as in a pipe ---- */
-
-/* Less of the job's CPU time, and it may have been a mere question, as a test or a trial is. */
-static const double crashed_least = 0.01, failed_least = 0.1;
-
-/* An exit code of 1 is an answer of theirs: not found, not equal. */
-static bool answers(const char *name)
-{
-	static const char *const names[] = { "grep",  "egrep", "fgrep", "zgrep",  "rg",
-					     "ag",    "ack",   "diff",  "cmp",    "comm",
-					     "test",  "[",     "expr",  "find",   "git",
-					     "false", "pgrep", "which", "timeout" };
-	size_t n = strcspn(name, " ");
-
-	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-		if (strlen(names[i]) == n && !strncmp(names[i], name, n))
-			return true;
-	return false;
-}
-
-/* How it ended, where that is a failure; false: it is none, or not known. */
-static bool failure_of(const struct run *r, uint32_t i, bool *crashed, char end[64])
-{
-	const char *signal = run_label(r, i, "signal"), *code = run_label(r, i, "exit_code");
-	double number = signal && *signal ? decimal_parse(signal, NULL) : NAN;
-
-	*crashed = ending_is_crash(number) && number != SIGKILL;
-	if (*crashed) {
-		const char *name = sigabbrev_np((int)number);
-
-		snprintf(end, 64, "was killed by SIG%s", name ? name : "?");
-		return true;
-	}
-	number = code && *code ? decimal_parse(code, NULL) : NAN;
-	if (!(number > 0) ||
-	    (number == 1 && answers(r->instances[i].name ? r->instances[i].name : "")))
-		return false;
-	snprintf(end, 64, "ended with exit code %.0f", number);
-	return true;
-}
-
-/* The command itself is none of them: how it ended is what the job did. */
-static void find_hidden_failures(struct summary *s, const struct run *r,
-				 const struct series_index *x)
-{
-	struct story *y = &s->story;
-	double most = 0, all = 0;
-
-	for (uint32_t i = 1; i < r->ninstances && s->cpu_s > 0 && s->exit_code == 0; i++) {
-		const struct run_instance *in = &r->instances[i];
-		bool crashed;
-		char end[64];
-		double cpu_s;
-
-		if (!in->domain || strcmp(in->domain, "process") != 0 || !in->parent ||
-		    in->end_ns == INT64_MAX || !failure_of(r, i, &crashed, end))
-			continue;
-		cpu_s = last_of(r, x, i, "process.cpu_seconds");
-		if (!(cpu_s >= (crashed ? crashed_least : failed_least) * s->cpu_s))
-			continue;
-		y->hidden_failures++;
-		all += cpu_s;
-		if (cpu_s <= most)
-			continue;
-		most = cpu_s;
-		y->hidden_s = run_seconds(r, in->node, in->end_ns);
-		name_it(y->hidden_process, r, i);
-		snprintf(y->hidden_end, sizeof y->hidden_end, "%s", end);
-	}
-	y->hidden_work_ratio = most > 0 ? fmin(1, all / s->cpu_s) : NAN;
 }
 
 /* ---- limits of heaps, by the command line or the environment ---- */
@@ -458,11 +384,111 @@ static int find_doers(struct summary *s, const struct run *r, const struct serie
 	return 0;
 }
 
+/* ---- compilers that make started, without having been told to run several at a time ---- */
+
+enum { ANCESTORS = 64 };
+
+/* A compiler's name, with a version or not: "clang-14". */
+static bool is_compiler(const char *name)
+{
+	static const char *const names[] = { "cc1",     "cc1plus",     "f951",      "clang",
+					     "clang++", "rustc",       "javac",     "cudafe++",
+					     "cicc",    "ptxas",       "gnat1",     "flang-new",
+					     "ifort",   "ifx",         "icx",       "icpx",
+					     "nvc",     "nvc++",       "nvfortran", "tcc",
+					     "ghc",     "ocamlopt.opt" };
+	size_t n = strcspn(name, " ");
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		size_t m = strlen(names[i]);
+
+		if (n >= m && !strncmp(name, names[i], m) &&
+		    (n == m ||
+		     (name[m] == '-' && strspn(name + m + 1, "0123456789.") == n - m - 1)))
+			return true;
+	}
+	return false;
+}
+
+static bool is_make(const struct run *r, uint32_t i)
+{
+	const struct run_instance *in = &r->instances[i];
+	size_t n = in->name ? strcspn(in->name, " ") : 0;
+
+	return in->domain && !strcmp(in->domain, "process") &&
+	       ((n == 4 && !strncmp(in->name, "make", 4)) ||
+		(n == 5 && !strncmp(in->name, "gmake", 5)));
+}
+
+/* Those below another one run as many at a time as that tells them to. */
+static bool is_below_make(const struct run *r, uint32_t i)
+{
+	for (int k = 0; k < ANCESTORS && (i = r->instances[i].parent); k++)
+		if (is_make(r, i))
+			return true;
+	return false;
+}
+
+/* "-j", "-j8", "--jobs=8", "-kj8"; not "-j1", nor what belongs to another option: "-Cjobs". */
+static bool asks_for_several(const char *line)
+{
+	for (const char *at = line; *at; at += strspn(at, " ")) {
+		size_t n = strcspn(at, " "), letters;
+
+		if (n >= 6 && !strncmp(at, "--jobs", 6))
+			return true;
+		letters = *at == '-' ? 1 + strspn(at + 1, "Bbdeikmnpqrstvw") : 0;
+		if (letters && at[letters] == 'j' && !(n == letters + 2 && at[letters + 1] == '1'))
+			return true;
+		at += n;
+	}
+	return false;
+}
+
+/* "kj8 -- A=b": the first word of MAKEFLAGS may lack its dash. */
+static bool was_told_by(const char *flags)
+{
+	size_t letters = strspn(flags, "Bbdeikmnpqrstvw");
+
+	return asks_for_several(flags) || (flags[letters] == 'j' && flags[letters + 1] != '1');
+}
+
+static bool is_serial(const struct run *r, uint32_t i)
+{
+	const char *line = run_label(r, i, "command_line");
+	const char *flags = run_find_text(r, r->instances[i].node, "job.environment.MAKEFLAGS");
+
+	return line && !asks_for_several(line) && !(flags && was_told_by(flags));
+}
+
+static void find_builds(struct summary *s, const struct run *r)
+{
+	struct story *y = &s->story;
+	bool serial = false, several = false;
+
+	y->compilers = y->compilers_s = 0;
+	for (uint32_t i = 0; i < s->ncommands; i++) {
+		const struct summary_command *c = &s->commands[i];
+
+		if (!is_compiler(c->name))
+			continue;
+		y->compilers += c->processes;
+		y->compilers_s += c->cpu_s;
+	}
+	for (uint32_t i = 1; y->compilers > 0 && i < r->ninstances; i++) {
+		if (!is_make(r, i) || is_below_make(r, i))
+			continue;
+		serial |= is_serial(r, i);
+		several |= !is_serial(r, i);
+	}
+	y->make_is_serial = serial && !several;
+}
+
 int summary_standouts_make(struct summary *s, const struct run *r, const struct series_index *x)
 {
 	find_busiest(s, r, x);
 	find_workers(s, r, x);
-	find_hidden_failures(s, r, x);
+	find_builds(s, r);
 	find_heap(s, r, x);
 	return find_doers(s, r, x);
 }

@@ -394,7 +394,9 @@ static void init_ending(struct story *y)
 		y->busiest_nice = NAN;
 	y->starved_nice = y->starved_s = NAN;
 	y->workers = y->worker_most_s = y->worker_others_s = y->late_sleeps = y->late_s = NAN;
-	y->hidden_work_ratio = y->hidden_s = NAN;
+	y->hidden_work_ratio = y->hidden_s = y->hidden_short = y->hidden_crashes = NAN;
+	y->compilers = y->compilers_s = y->make_is_serial = NAN;
+	y->hidden_alike = y->hidden_each_time = y->killed = y->killed_s = y->killed_signal = NAN;
 	y->heap_limit = y->heap_held = NAN;
 	y->disk_free_bytes = y->disk_bytes = y->disk_free_ratio = y->disk_no_inodes = NAN;
 	y->disk_low_bytes = NAN;
@@ -561,9 +563,14 @@ int summary_story_make(struct summary *s, const struct run *r)
 	return find_phase(s, r);
 }
 
+double story_waited_s(const struct summary *s)
+{
+	return fmax(summary_grown(s, "job.run_queue_seconds"), s->story.waited_s);
+}
+
 double story_cores_wanted(const struct summary *s)
 {
-	double waited = fmax(summary_grown(s, "job.run_queue_seconds"), s->story.waited_s);
+	double waited = story_waited_s(s);
 
 	return s->cores_used_mean + (isnan(waited) ? 0 : waited / s->wall_s);
 }

@@ -121,6 +121,7 @@ struct story {
 	/* The command whose processes do little more than start: how many, their CPU time. */
 	double starts, starts_cpu_s;
 	char starts_command[STORY_TEXT];
+	const char *starts_shim; /* "pyenv", which looks for it each time; NULL: none does */
 	/* The process that ended first by a signal, or that failed as the job did a moment later.
 	 */
 	double died_s, died_pid, died_signal, died_code, died_core;
@@ -138,7 +139,17 @@ struct story {
 	 * it. */
 	double silent_by_sleep; /* 1: all that waited at the end were commands sleep, else 0 */
 	double hidden_failures, hidden_work_ratio, hidden_s;
-	char hidden_process[STORY_TEXT], hidden_end[64];
+	/* Those that did less of it, and how many of these crashed; of the one that is named how
+	 * many ended like it, and whether its command fails each time. */
+	double hidden_short, hidden_crashes, hidden_alike, hidden_each_time;
+	char hidden_process[STORY_TEXT], hidden_line[STORY_TEXT], hidden_end[64];
+	/* Those that a signal from outside ended, the one of them with most CPU time, and who sent
+	 * it, as far as that is known. */
+	double killed, killed_s, killed_signal;
+	/* Processes of compilers, their CPU time, and whether make started them without having been
+	 * told to run several at a time. */
+	double compilers, compilers_s, make_is_serial;
+	char killed_process[STORY_TEXT], killed_by[STORY_TEXT + 60];
 	/* Processes that one process started under one name, with that of the longest serial
 	 * stretch, which had most to do: how many, seconds that it worked or waited for a core, and
 	 * the others in all. Where it has none beside it, the threads of that process, as sampled.
@@ -180,6 +191,8 @@ static inline bool story_has_first_failure(const struct story *y)
 
 struct summary;
 
+/* Threads for a core, with those that ended before it was known: as the bar has it. */
+double story_waited_s(const struct summary *s);
 /* Cores used, and those that threads waited for. */
 double story_cores_wanted(const struct summary *s);
 /* Time in which the job had work, without what others took. */

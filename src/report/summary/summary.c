@@ -233,7 +233,7 @@ static int make_parts(struct summary *s, struct run *r, struct series_index *x,
 	summary_pauses_make(s, r);
 	rc = summary_standouts_make(s, r, x);
 	summary_ending_make(s, r, x);
-	if (rc || summary_account_make(s, r))
+	if (rc || summary_hidden_make(s, r, x) || summary_account_make(s, r))
 		return err_set(e, -ENOMEM, "out of memory for the summary of %.300s", r->path);
 	return summary_steps_make(s, r, e);
 }
@@ -269,8 +269,10 @@ static int make(struct summary *out, struct run *r, const struct rules *builtin,
 	if (!rc)
 		rc = make_parts(out, r, &x, w, e);
 	if (w->public)
-		out->reason = (struct summary_reason){ 0 };
+		out->reason = out->hidden_said = (struct summary_reason){ 0 };
 	reason_find(&out->reason, w->site, builtin);
+	reason_find(&out->hidden_said, w->site, builtin);
+	summary_hidden_say(out);
 	ending_make(out);
 	if (!rc)
 		rules_apply(builtin, out);

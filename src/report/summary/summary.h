@@ -249,6 +249,8 @@ struct summary {
 	uint32_t ngrowth;
 	struct story story;
 	struct summary_reason reason;
+	struct summary_reason hidden_said; /* of a process that failed though the job did not */
+	char hidden_more[2 * STORY_TEXT + 240]; /* the process's arguments, and that line; or "" */
 	struct summary_ending ending;
 	struct account account;   /* where the time went */
 	struct steps *iterations; /* its steps (report/summary/steps.h) */
@@ -282,11 +284,12 @@ struct summary {
 	 * many threads used a hundredth or more. NAN without samples. */
 	/* Processes with enough samples, and what the one that had most (least) of its CPU time in
 	 * MPI had there. */
-	double mpi_code_processes, mpi_code_most, mpi_code_least;
+	double mpi_code_processes, mpi_code_most, mpi_code_least, mpi_code_work;
 	double mpi_code_idle; /* of the name of the former, how many used hardly any CPU time */
 	double code_samples, code_top_ratio, code_thread_ratio, code_threads, code_short_ratio;
 	double code_unoptimized_least; /* lower end of its interval, a share of all CPU time */
 	double code_unoptimized_ratio;
+	double code_process_ratio; /* of the process whose thread used most */
 	double code_fortran_ratio; /* share of what was sampled in functions of Fortran */
 	double code_openmp_ratio;  /* share of the CPU time in parallel regions of OpenMP */
 	/* The function that calls itself, in a sampled stack, most often; and the share of the CPU

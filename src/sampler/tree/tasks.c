@@ -380,6 +380,11 @@ void status_take(struct tree *t, struct process *p)
 	status_forget(t, p);
 }
 
+bool tree_failed(const struct tree *t)
+{
+	return t->any_failed;
+}
+
 static void label(struct tree *t, const struct process *p, const char *key, int64_t value)
 {
 	char text[24];
@@ -448,6 +453,7 @@ void status_say_now(struct tree *t, struct process *p)
 /* Most end with 0, of which nothing is said. */
 void status_say(struct tree *t, const struct process *p)
 {
+	t->any_failed |= p->status != 0;
 	if (WIFSIGNALED(p->status)) {
 		label(t, p, "signal", WTERMSIG(p->status));
 		if (WCOREDUMP(p->status))

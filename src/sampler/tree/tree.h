@@ -127,6 +127,8 @@ struct tree_totals {
 	const char *starts_how, *totals_how; /* in words */
 };
 void tree_totals(const struct tree *t, struct tree_totals *out);
+/* Whether a process ended by a signal or not with 0, as far as is known. */
+bool tree_failed(const struct tree *t);
 /* The pids of what is alive; returns how many of them fit. */
 size_t tree_pids(const struct tree *t, pid_t *out, size_t cap);
 /* Of those that have used so much CPU time. */

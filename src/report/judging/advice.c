@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/judging/advice.h"
+
+#include "core/glob.h"
+#include "report/summary/code.h"
+
+#include <string.h>
+
+/* ---- interpreters ---- */
+
+/* By the name of the command: the first whose name it begins with, and digits behind it. */
+static const struct {
+	const char *commands, *advice;
+} interpreters[] = {
+	{ "python pypy",
+	  "Move loops into a compiled library (NumPy, Numba, Cython), or into a compiled language." },
+	{ "node nodejs deno bun",
+	  "Move the hottest loops into a native add-on or WebAssembly, keep numbers in typed arrays, and use worker threads." },
+	{ "R Rscript",
+	  "Replace loops by functions that take whole vectors, or move them into C++ (Rcpp) or another compiled language." },
+	{ "perl",
+	  "Move loops into a compiled module (XS, Inline::C, PDL), or into a compiled language." },
+	{ "lua", "Use LuaJIT, or move loops into a C module." },
+	{ "luajit", "Move loops into a C library (ffi), or into a compiled language." },
+	{ "ruby", "Move loops into a C extension, or try ruby --yjit." },
+	{ "php", "Move loops into an extension, or try PHP's JIT (opcache.jit)." },
+	{ "octave",
+	  "Replace loops by operations on whole matrices, or move them into a compiled function (mex)." },
+	{ "bash sh dash zsh ksh mksh tcsh csh busybox",
+	  "A shell is slow at loops: let one program do them (awk, Python, a compiled language)." },
+	{ "awk mawk gawk nawk sed",
+	  "Move the work into a compiled language, or divide the input among several processes." },
+	{ "tclsh guile", "Move loops into a compiled library, or into a compiled language." },
+};
+
+static const char any_interpreter[] =
+	"Move loops into a compiled library, or into a compiled language.";
+
+/* "python3.11 train.py" is python; R is no Rocket. */
+static bool is_of(const char *name, const char *command, size_t n)
+{
+	size_t word = strcspn(name, " ");
+
+	return word >= n && !strncmp(name, command, n) &&
+	       n + strspn(name + n, "0123456789.") >= word;
+}
+
+static bool is_one_of(const char *name, const char *commands)
+{
+	for (const char *at = commands; *at; at += strspn(at, " ")) {
+		size_t n = strcspn(at, " ");
+
+		if (is_of(name, at, n))
+			return true;
+		at += n;
+	}
+	return false;
+}
+
+const char *advice_of_interpreter(const struct summary *s)
+{
+	const char *name = s->ncommands ? s->commands[0].name : "";
+
+	for (size_t i = 0; i < sizeof interpreters / sizeof interpreters[0]; i++)
+		if (is_one_of(name, interpreters[i].commands))
+			return interpreters[i].advice;
+	return any_interpreter;
+}
+
+/* ---- what looks for an interpreter at each start ---- */
+
+static const struct {
+	const char *shim, *advice;
+} shims[] = {
+	{ "pyenv",
+	  ", also to pyenv, which looks for it at each start: call Python itself (`pyenv which python3` has its path)." },
+	{ "rbenv",
+	  ", also to rbenv, which looks for it at each start: call Ruby itself (`rbenv which ruby` has its path)." },
+	{ "nodenv",
+	  ", also to nodenv, which looks for it at each start: call Node itself (`nodenv which node` has its path)." },
+	{ "plenv",
+	  ", also to plenv, which looks for it at each start: call Perl itself (`plenv which perl` has its path)." },
+	{ "jenv",
+	  ", also to jenv, which looks for it at each start: call Java itself (`jenv which java` has its path)." },
+	{ "asdf",
+	  ", also to asdf, which looks for it at each start: call the program itself (`asdf which` has its path)." },
+};
+
+const char *advice_of_shim(const struct summary *s)
+{
+	const char *shim = s->story.starts_shim;
+
+	for (size_t i = 0; shim && i < sizeof shims / sizeof shims[0]; i++)
+		if (!strcmp(shims[i].shim, shim))
+			return shims[i].advice;
+	return ".";
+}
+
+/* ---- code that was not optimized ---- */
+
+/* Whether most of it that has a file is Rust's. */
+static bool is_rust(const struct summary *s)
+{
+	const struct stacks *st = s->code ? s->code->stacks : NULL;
+	double rust = 0;
+
+	for (uint32_t i = 0; st && i < st->rows[STACKS_BY_FUNCTION].n; i++) {
+		const struct stacks_row *row = &st->rows[STACKS_BY_FUNCTION].row[i];
+
+		rust += row->file && glob_match("*.rs", row->file) ? row->self : 0;
+	}
+	return st && st->unoptimized > 0 && rust >= st->unoptimized / 2;
+}
+
+const char *advice_of_unoptimized(const struct summary *s)
+{
+	return is_rust(s)
+		       ? "(a debug build). Build with cargo build --release, or rustc -O: such code often takes "
+			 "several times as long."
+		       : "(-O0). Build with -O2 (CMake: -DCMAKE_BUILD_TYPE=Release): such code often takes two "
+			 "to five times as long.";
+}

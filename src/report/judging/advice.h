@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * advice.h - what to do, where that depends on the language or the tool that the job used.
+ */
+#ifndef SONDE_REPORT_JUDGING_ADVICE_H
+#define SONDE_REPORT_JUDGING_ADVICE_H
+
+#include "report/summary/summary.h"
+
+/* "Move loops into NumPy, Numba or Cython.": of the interpreter that used most CPU time. */
+const char *advice_of_interpreter(const struct summary *s);
+/* "(-O0). Build with -O2 ...": of the language of what was compiled without optimization. */
+const char *advice_of_unoptimized(const struct summary *s);
+
+/* ", also to pyenv, which ...": what looks for an interpreter at each start; else ".". */
+const char *advice_of_shim(const struct summary *s);
+
+#endif

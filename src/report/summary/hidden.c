@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hidden.c - processes that crashed, failed or were killed, though the job ended with 0: which,
+ * how, how often, and what standard error says. */
+#include "base/text/decimal.h"
+#include "core/phase/event.h"
+#include "report/summary/ending.h"
+#include "report/summary/parts.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the job's CPU time: less, and it may have been a mere question, as a test or a trial is. */
+static const double crashed_least = 0.01, failed_least = 0.1, killed_least = 0.01;
+
+enum { LINE_MOST = 100, REPEATED = 5, ANCESTORS = 3, TIMED_OUT = 124 };
+
+struct failure {
+	bool any, crashed, much;
+	bool by_child; /* its child failed so: it only hands that on */
+	double code, cpu_s;
+};
+
+static bool is_process(const struct run_instance *in)
+{
+	return in->domain && !strcmp(in->domain, "process");
+}
+
+static const char *name_of(const struct run *r, uint32_t i)
+{
+	return r->instances[i].name ? r->instances[i].name : "";
+}
+
+static double label_number(const struct run *r, uint32_t i, const char *key)
+{
+	const char *text = run_label(r, i, key);
+
+	return text && *text ? decimal_parse(text, NULL) : NAN;
+}
+
+static double end_of(const struct run *r, uint32_t i)
+{
+	return run_seconds(r, r->instances[i].node, r->instances[i].end_ns);
+}
+
+/* 0: not known. */
+static double cpu_of(const struct run *r, const struct series_index *x, uint32_t i)
+{
+	double v;
+
+	if (!run_final_value(r, i, "process.cpu_seconds", &v))
+		v = series_index_last(x, i, run_find_metric(r, "process.cpu_seconds"));
+	return isnan(v) ? 0 : v;
+}
+
+static bool is_one_of(const char *name, const char *const *names, size_t n)
+{
+	size_t length = strcspn(name, " ");
+
+	for (size_t i = 0; i < n; i++)
+		if (strlen(names[i]) == length && !strncmp(names[i], name, length))
+			return true;
+	return false;
+}
+
+/* An exit code of 1 is an answer of theirs: not found, not equal. */
+static bool answers(const char *name)
+{
+	static const char *const names[] = { "grep",  "egrep", "fgrep", "zgrep",  "rg",
+					     "ag",    "ack",   "diff",  "cmp",    "comm",
+					     "test",  "[",     "expr",  "find",   "git",
+					     "false", "pgrep", "which", "timeout" };
+
+	return is_one_of(name, names, sizeof names / sizeof names[0]);
+}
+
+/* A part of a script in parentheses or of a pipe; a shell with a script of its own has that in its
+ * name. */
+static bool is_subshell(const char *name)
+{
+	static const char *const names[] = { "sh", "bash", "dash", "ksh", "zsh" };
+
+	return !strchr(name, ' ') && is_one_of(name, names, sizeof names / sizeof names[0]);
+}
+
+/* What scripts try, and go on when it is not so. */
+static bool tries(const char *name)
+{
+	static const char *const names[] = {
+		"ls",    "rm",   "rmdir", "mkdir", "cp",     "mv",       "ln",   "cat",  "stat",
+		"touch", "kill", "pkill", "chmod", "curl",   "wget",     "ping", "nc",   "id",
+		"lsof",  "ps",   "type",  "mount", "umount", "modprobe", "ldd",  "nproc"
+	};
+
+	return answers(name) || is_one_of(name, names, sizeof names / sizeof names[0]) ||
+	       is_subshell(name);
+}
+
+static double signal_of(const struct run *r, uint32_t i)
+{
+	return label_number(r, i, "signal");
+}
+
+/* ---- which ---- */
+
+static struct failure failure_of(const struct summary *s, const struct run *r,
+				 const struct series_index *x, uint32_t i)
+{
+	const struct run_instance *in = &r->instances[i];
+	struct failure f = { .code = NAN };
+
+	/* The command itself is none of them: how it ended is what the job did. */
+	if (!is_process(in) || !in->parent || in->end_ns == INT64_MAX)
+		return f;
+	f.crashed = ending_is_crash(signal_of(r, i)) && signal_of(r, i) != SIGKILL;
+	f.code = label_number(r, i, "exit_code");
+	f.any = f.crashed || (f.code > 0 && !(f.code == 1 && answers(name_of(r, i))));
+	if (f.any)
+		f.cpu_s = cpu_of(r, x, i);
+	f.much = f.any && f.cpu_s >= (f.crashed ? crashed_least : failed_least) * s->cpu_s;
+	return f;
+}
+
+/* Who waits for a child reports its end: as its own code, or by 128 and the signal. */
+static void mark_parents(struct failure *f, const struct run *r)
+{
+	for (uint32_t i = 1; i < r->ninstances; i++) {
+		uint32_t parent = r->instances[i].parent;
+
+		if (parent && f[parent].any)
+			f[parent].by_child |= f[i].crashed ? f[parent].code == 128 + signal_of(r, i)
+							   : f[parent].code == f[i].code;
+	}
+}
+
+static bool is_like(const struct run *r, const struct failure *f, uint32_t a, uint32_t b)
+{
+	return f[a].crashed == f[b].crashed && !strcmp(name_of(r, a), name_of(r, b)) &&
+	       (f[a].crashed ? signal_of(r, a) == signal_of(r, b) : f[a].code == f[b].code);
+}
+
+static double count_like(const struct run *r, const struct failure *f, uint32_t it)
+{
+	double n = 0;
+
+	for (uint32_t i = 1; i < r->ninstances; i++)
+		n += f[i].any && is_like(r, f, it, i);
+	return n;
+}
+
+/* Of the processes of its name nearly all failed like it, and that were several. */
+static bool fails_each_time(const struct summary *s, const struct run *r, uint32_t it, double alike)
+{
+	if (alike < REPEATED || tries(name_of(r, it)))
+		return false;
+	for (uint32_t i = 0; i < s->ncommands; i++)
+		if (!strcmp(s->commands[i].name, name_of(r, it)))
+			return alike >= 0.9 * s->commands[i].processes;
+	return false;
+}
+
+/* ---- in words ---- */
+
+/* Its first line, without the directories of the program; "" where that is no more than its name.
+ */
+static void put_command_line(char out[STORY_TEXT], const struct run *r, uint32_t i)
+{
+	const char *line = run_label(r, i, "command_line"), *begin = line;
+	size_t n;
+
+	*out = '\0';
+	for (const char *at = line; at && *at && *at != ' '; at++)
+		if (*at == '/')
+			begin = at + 1;
+	if (!line || !strcmp(begin, name_of(r, i)))
+		return;
+	n = strcspn(begin, "\n");
+	snprintf(out, STORY_TEXT, "`%.*s%s`", (int)(n < LINE_MOST ? n : LINE_MOST), begin,
+		 n > LINE_MOST || begin[n] ? "..." : "");
+}
+
+static void put_name(char out[STORY_TEXT], const struct run *r, uint32_t i)
+{
+	const char *pid = run_label(r, i, "pid");
+
+	snprintf(out, STORY_TEXT, "%.100s (pid %s)", name_of(r, i), pid ? pid : "?");
+}
+
+static void tell(struct story *y, const struct run *r, const struct failure *f, uint32_t i)
+{
+	const char *name = f[i].crashed ? sigabbrev_np((int)signal_of(r, i)) : NULL;
+
+	y->hidden_s = end_of(r, i);
+	y->hidden_alike = count_like(r, f, i);
+	put_name(y->hidden_process, r, i);
+	put_command_line(y->hidden_line, r, i);
+	if (f[i].crashed)
+		snprintf(y->hidden_end, sizeof y->hidden_end, "was killed by SIG%s",
+			 name ? name : "?");
+	else
+		snprintf(y->hidden_end, sizeof y->hidden_end, "ended with exit code %.0f",
+			 f[i].code);
+}
+
+/* Of two the one to name. */
+static bool is_worse(const struct failure *a, const struct failure *b)
+{
+	if (a->much != b->much)
+		return a->much;
+	if (!a->much && a->crashed != b->crashed)
+		return a->crashed;
+	return a->cpu_s > b->cpu_s;
+}
+
+static void find_failures(struct summary *s, const struct run *r, const struct failure *f)
+{
+	struct story *y = &s->story;
+	double all = 0;
+	uint32_t worst = 0;
+
+	y->hidden_short = y->hidden_crashes = 0;
+	for (uint32_t i = 1; i < r->ninstances; i++) {
+		bool is_short = f[i].any && !f[i].much && !f[i].by_child &&
+				(f[i].crashed || !tries(name_of(r, i)));
+
+		y->hidden_failures += f[i].much;
+		all += f[i].much ? f[i].cpu_s : 0;
+		y->hidden_short += is_short;
+		y->hidden_crashes += is_short && f[i].crashed;
+		if ((f[i].much || is_short) && (!worst || is_worse(&f[i], &f[worst])))
+			worst = i;
+	}
+	y->hidden_work_ratio = y->hidden_failures > 0 ? fmin(1, all / s->cpu_s) : NAN;
+	if (!worst)
+		return;
+	tell(y, r, f, worst);
+	y->hidden_each_time = fails_each_time(s, r, worst, y->hidden_alike);
+}
+
+/* ---- who was killed, and by whom, as far as that can be known ---- */
+
+/* The kernel tells who sent a signal to nobody but the one that gets it, and of SIGKILL not even to
+ * that: what is left is who was there to send it. */
+static uint32_t timeout_above(const struct run *r, uint32_t i)
+{
+	for (int k = 0; k < ANCESTORS && (i = r->instances[i].parent); k++) {
+		double code = label_number(r, i, "exit_code");
+
+		if (!strncmp(name_of(r, i), "timeout", 7) &&
+		    (code == TIMED_OUT || code == 128 + SIGKILL || signal_of(r, i) == SIGKILL))
+			return i;
+	}
+	return 0;
+}
+
+static uint32_t killer_beside(const struct run *r, uint32_t victim)
+{
+	static const char *const killers[] = { "kill", "pkill", "killall", "skill" };
+	static const double before_s = 1, after_s = 0.3;
+	double end = end_of(r, victim);
+
+	for (uint32_t i = 1; i < r->ninstances; i++)
+		if (is_process(&r->instances[i]) && i != victim &&
+		    r->instances[i].end_ns != INT64_MAX &&
+		    r->instances[i].node == r->instances[victim].node &&
+		    is_one_of(name_of(r, i), killers, sizeof killers / sizeof killers[0]) &&
+		    end_of(r, i) >= end - before_s && end_of(r, i) <= end + after_s)
+			return i;
+	return 0;
+}
+
+static void tell_killed(struct story *y, const struct run *r, uint32_t i, uint32_t timeout,
+			uint32_t killer)
+{
+	char line[STORY_TEXT];
+
+	put_name(y->killed_process, r, i);
+	y->killed_signal = signal_of(r, i);
+	y->killed_s = end_of(r, i);
+	put_command_line(line, r, timeout ? timeout : killer ? killer : i);
+	if (timeout)
+		snprintf(y->killed_by, sizeof y->killed_by, "when the time of %s was up",
+			 *line ? line : "timeout");
+	else if (killer)
+		snprintf(y->killed_by, sizeof y->killed_by, "most likely by %s",
+			 *line ? line : name_of(r, killer));
+	else
+		snprintf(y->killed_by, sizeof y->killed_by,
+			 "who sent it is not known: only tracing with privileges tells");
+}
+
+/* A script ends what it started by SIGTERM, which is no failure; but what timeout ended is not
+ * done. Where the job ends with it, that was meant to be its end. */
+static bool goes_on(const struct summary *s, double end_s)
+{
+	return s->wall_s - end_s >= fmax(1, 0.05 * s->wall_s);
+}
+
+static void find_killed(struct summary *s, const struct run *r, const struct series_index *x)
+{
+	struct story *y = &s->story;
+	double most = 0;
+
+	y->killed = 0;
+	for (uint32_t i = 1; i < r->ninstances; i++) {
+		double signal = is_process(&r->instances[i]) ? signal_of(r, i) : NAN, cpu_s;
+		uint32_t timeout;
+
+		if (!r->instances[i].parent || r->instances[i].end_ns == INT64_MAX ||
+		    (signal != SIGKILL && signal != SIGTERM) || !goes_on(s, end_of(r, i)))
+			continue;
+		timeout = timeout_above(r, i);
+		cpu_s = cpu_of(r, x, i);
+		if ((signal == SIGTERM && !timeout) || !(cpu_s >= killed_least * s->cpu_s))
+			continue;
+		y->killed++;
+		if (cpu_s <= most)
+			continue;
+		most = cpu_s;
+		tell_killed(y, r, i, timeout, timeout ? 0 : killer_beside(r, i));
+	}
+}
+
+/* ---- all of it ---- */
+
+/* The job's own words, of what is its standard error. */
+static void take_text(struct summary *s, const struct run *r)
+{
+	for (uint32_t i = 1; i < r->nnodes && !s->hidden_said.text; i++)
+		s->hidden_said.text = run_find_text(r, i, META_ERROR_TEXT "_hidden");
+}
+
+int summary_hidden_make(struct summary *s, const struct run *r, const struct series_index *x)
+{
+	struct failure *f;
+
+	if (!(s->cpu_s > 0) || s->exit_code != 0)
+		return 0;
+	f = calloc(r->ninstances + 1u, sizeof *f);
+	if (!f)
+		return -ENOMEM;
+	for (uint32_t i = 1; i < r->ninstances; i++)
+		f[i] = failure_of(s, r, x, i);
+	mark_parents(f, r);
+	find_failures(s, r, f);
+	find_killed(s, r, x);
+	take_text(s, r);
+	free(f);
+	return 0;
+}
+
+void summary_hidden_say(struct summary *s)
+{
+	const struct story *y = &s->story;
+	char *out = s->hidden_more;
+	size_t size = sizeof s->hidden_more;
+
+	*out = '\0';
+	if (*y->hidden_line)
+		decimal_append(out, size, ": %s", y->hidden_line);
+	if (y->hidden_alike >= 2)
+		decimal_append(out, size, ", one of %.0f that were seen to end so",
+			       y->hidden_alike);
+	if (s->hidden_said.is_error)
+		decimal_append(out, size, ". Standard error says: %s", s->hidden_said.line);
+	if (*out)
+		decimal_append(out, size, ".");
+}

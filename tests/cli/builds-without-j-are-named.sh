@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+# limit: 120
+# make that runs one compiler at a time while cores are idle is told of -j; one that was told, by option or by MAKEFLAGS, is not, and
+# neither is a script that compiles without make, nor make that compiles nothing.
+. "$TOP/tests/lib.sh"
+need make
+need gcc
+need jq
+[ "$(nproc)" -ge 2 ] || skip "there is one core"
+
+for file in 1 2 3 4 5; do
+	for i in $(seq 400); do
+		echo "int f${file}_$i(int a, int b) { for (int i = 0; i < b; i++) a = a * $i ^ (i % ($i + 7)) / 3; return a; }"
+	done >part$file.c
+done
+printf 'all: part1.o part2.o part3.o part4.o part5.o\n%%.o: %%.c\n\tgcc -O2 -c -o $@ $<\nclean:\n\trm -f *.o\n' >Makefile
+printf 'all: 1 2 3 4 5\n%%:\n\tpython3 -c "sum(i * i for i in range(5000000))"\n' >other.mk
+
+rules() { # NAME COMMAND...
+	name=$1
+	shift
+	rm -f ./*.o
+	"$SONDE" run --quiet -i 50ms -o "$name" -- "$@" >"$name.out" 2>&1 || fail "$name: $(cat "$name.out")"
+	"$SONDE" show --json "$name" >"$name.json" || fail "show $name"
+	jq -r '.verdicts[].rule' "$name.json" | tr '\n' ' '
+}
+
+of=$(rules serial make)
+case " $of" in *" builds-one-by-one "*) ;; *) fail "make: $of" ;; esac
+case " $of" in *" single-core "* | *" one-after-another "*) fail "make: $of" ;; esac
+jq -r '.verdicts[] | select(.rule == "builds-one-by-one").sentence' serial.json >sentence
+contains sentence "make started 5 compilers"
+contains sentence "Run make -j$(nproc)"
+for other in "make -j2" "make -sj 2" "env MAKEFLAGS=j2 make" "make -f other.mk" "sh -c 'for i in 1 2 3 4 5; do gcc -O2 -c part\$i.c; done'"; do
+	of=$(eval "rules 'other $other' $other")
+	case " $of" in *" builds-one-by-one "*) fail "$other: $of" ;; esac
+done

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+# limit: 120
+# A script goes on after a child of it failed, and ends with 0: which child, how it ended, how often, and what standard error says; and
+# what was killed, by whom as far as that is known. What a script only asks (grep, rm, test) is no failure.
+. "$TOP/tests/lib.sh"
+need python3
+need jq
+[ "$(printf '6.15\n%s\n' "$(uname -r)" | sort -V | head -1)" = 6.15 ] || skip "this kernel does not tell how the children of others ended"
+
+PY=$(python3 -c 'import sys; print(sys.executable)') # not what looks for it at each start
+export PY
+
+record() { # NAME SCRIPT
+	status=0
+	"$SONDE" run --quiet -i 50ms -o "$1" -- sh -c "$2" 2>"$1.err" || status=$?
+	equal "exit code of $1" 0 $status
+	"$SONDE" show --json "$1" >"$1.json" || fail "show $1"
+}
+
+sentences() { # NAME
+	jq -r '.verdicts[].sentence' "$1.json"
+}
+
+says() { # NAME TEXT...
+	of=$1
+	shift
+	for text; do
+		case $(sentences "$of") in *"$text"*) ;; *) fail "$of: not '$text' in: $(sentences "$of")" ;; esac
+	done
+}
+
+silent() { # NAME
+	case $(sentences "$1") in *"Hidden failure"* | *"Killed:"*) fail "$1: $(sentences "$1")" ;; esac
+}
+
+STEP='import sys, time
+end = time.process_time() + 0.3
+while time.process_time() < end:
+    pass
+if int(sys.argv[1]) % 3 == 0:
+    raise ValueError("no such step")
+'
+printf %s "$STEP" >step.py
+record error 'for i in 1 2 3 4 5 6 7; do "$PY" step.py $i; done; true'
+says error "Hidden failure: python" " step.py (pid " "ended with exit code 1 after" "exit code 0: \`python" "one of 2 that were seen to end so" \
+	"Standard error says: ValueError: no such step."
+
+record crash '"$PY" step.py 1; "$PY" -c "import os, resource; resource.setrlimit(resource.RLIMIT_CORE, (0, 0)); os.abort()"; "$PY" step.py 2; sleep 1'
+says crash "was killed by SIGABRT after" "exit code 0: \`python" " -c "
+
+record stopped 'timeout 1 "$PY" -c "while True: pass"; sleep 1.5'
+says stopped "Killed: python" "was ended by SIGTERM" "when the time of \`timeout 1 /"
+
+record shot '"$PY" -c "while True: pass" & sleep 1; kill -9 $!; wait $!; sleep 1.5'
+says shot "was ended by SIGKILL" "who sent it is not known"
+
+# None of these is a failure: questions, and what a script ends itself when it is done.
+record asks 'echo x >file; for i in 1 2 3 4 5 6; do grep -q y file; rm none; test -d none; cmp -s file step.py; "$PY" step.py 1; done; true'
+silent asks
+record subshells 'for i in 1 2 3 4 5 6; do (test -d none); sh -c "grep -q y step.py; exit 1"; "$PY" step.py 1; done; echo "error: none" >&2; true'
+silent subshells
+record server '"$PY" -c "while True: pass" & "$PY" step.py 1; sleep 1; kill $!; wait; true'
+silent server
+record lasts 'timeout 1 "$PY" -c "while True: pass"; true'
+silent lasts
+record fine '"$PY" step.py 1; "$PY" step.py 2; sleep 1'
+silent fine
+jq -e '[.. | strings | select(startswith("Traceback"))] == []' fine.json >/dev/null || fail "what a job printed that went well was recorded"
+
+# Whoever wants nothing recorded of what is printed has nothing.
+status=0
+"$SONDE" run --quiet --no-error-text -i 50ms -o quiet -- sh -c 'for i in 1 2 3; do "$PY" step.py 3; done; true' 2>quiet.err || status=$?
+equal "exit code" 0 $status
+"$SONDE" show --json quiet >quiet.json || fail "show quiet"
+case $(sentences quiet) in *"Standard error"*) fail "$(sentences quiet)" ;; esac

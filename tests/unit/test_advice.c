@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Advice that names a tool names that of the job's own language. */
+#include "report/judging/advice.h"
+#include "summary_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static const char *advice_for(const char *command)
+{
+	static struct fixture f;
+
+	fixture_init(&f, "cpu_seconds=5 command:other=5..1");
+	f.s.commands[0].name = command;
+	return advice_of_interpreter(&f.s);
+}
+
+static void test_numpy_is_for_python_alone(void **state)
+{
+	static const char *const others[] = { "node",   "nodejs",     "R",      "Rscript",
+					      "perl",   "perl5.36",   "lua5.4", "ruby3.1",
+					      "php8.2", "octave",     "bash",   "awk",
+					      "Rocket", "pythonista", "java" };
+
+	(void)state;
+	assert_non_null(strstr(advice_for("python3.11"), "NumPy"));
+	assert_non_null(strstr(advice_for("python3 train.py"), "NumPy"));
+	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+		assert_null(strstr(advice_for(others[i]), "NumPy"));
+	assert_non_null(strstr(advice_for("Rscript"), "Rcpp"));
+	assert_non_null(strstr(advice_for("R"), "Rcpp"));
+	assert_null(strstr(advice_for("Rocket"), "Rcpp"));
+	assert_non_null(strstr(advice_for("lua5.4"), "LuaJIT"));
+	assert_non_null(strstr(advice_for("perl"), "XS"));
+	assert_non_null(strstr(advice_for("node"), "native add-on"));
+}
+
+static void test_without_commands_it_is_general(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, "cpu_seconds=5");
+	assert_string_equal(advice_of_interpreter(&f.s),
+			    "Move loops into a compiled library, or into a compiled language.");
+	assert_non_null(strstr(advice_of_unoptimized(&f.s), "-O2"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_numpy_is_for_python_alone),
+		cmocka_unit_test(test_without_commands_it_is_general),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
