@@ -335,6 +335,8 @@ static void look_at_process(struct touched *t, uint32_t row, bool all)
 	if (bad) {
 		atomic_fetch_add(&t->page->touches.refused, !p->refused);
 		p->refused = true;
+		p->placed = false;
+		p->huge = 0;
 		take_for_here(t, p);
 		return;
 	}
