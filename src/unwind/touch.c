@@ -2,6 +2,7 @@
 #include "unwind/touch.h"
 
 #include <math.h>
+#include <stddef.h>
 
 enum {
 	WINDOW = 24,
