@@ -306,7 +306,7 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/libsonde-all.a
 
 # Of parts of the helper that reads the job's programs.
 UNWOUND := $(patsubst %,$(BUILD)/obj/unwind/%.o,blocked counts debug frame gate interpreted messages module names pids profile python python_code python_layout python_merge records sample scopes space symbols touch watch watch_place work)
-UNWINDING := $(BUILD)/fuzz/fuzz_unwind $(BUILD)/fuzz/fuzz_blocked $(BUILD)/fuzz/fuzz_symbols $(BUILD)/unit/test_unwind $(BUILD)/unit/test_spaces $(BUILD)/unit/test_gate $(BUILD)/unit/test_blocked $(BUILD)/unit/test_python
+UNWINDING := $(BUILD)/fuzz/fuzz_unwind $(BUILD)/fuzz/fuzz_blocked $(BUILD)/fuzz/fuzz_symbols $(BUILD)/unit/test_unwind $(BUILD)/unit/test_spaces $(BUILD)/unit/test_touch $(BUILD)/unit/test_gate $(BUILD)/unit/test_blocked $(BUILD)/unit/test_python
 $(UNWINDING): $(UNWOUND)
 $(UNWINDING): private LDLIBS := $(UNWOUND) $(BUILD)/libsonde-all.a $(LDLIBS) $(unwind.needs:lib%=-l%) $(unwind.private)
 $(BUILD)/unit/test_unwind: private CPPFLAGS += $(if $(DEMANGLE),-DUNWIND_DEMANGLE)

@@ -201,10 +201,14 @@ void gate_look(struct gate *g, uint64_t resident, uint64_t unseen, int64_t now_n
 
 	if (g->state == GATE_WINDOWS && unseen < g->unseen_least)
 		g->unseen_least = unseen;
+	g->first = g->first ? g->first : resident + 1;
+	if (g->is_blind && resident >= g->first)
+		g->blind = resident + 1 - g->first;
 	if (resident > g->most + g->most / GROWTH_PART + GROWTH_LEAST) {
 		/* The same code goes on, mostly. */
 		if (g->state == GATE_WINDOWS)
 			g->unseen = unseen - g->unseen_least;
+		g->is_blind = g->is_blind || g->state == GATE_WINDOWS;
 		g->most = resident;
 		end_windows(g, now_ns);
 	}

@@ -24,6 +24,9 @@ struct scan {
 	uint64_t inverted, mask, anyof_mask, return_mask;
 };
 #define SCAN    _IOWR('f', 16, struct scan)
+#define IS_FILE (UINT64_C(1) << 2)
+#define IS_HERE (UINT64_C(1) << 3)
+#define IS_ZERO (UINT64_C(1) << 5) /* the page of zeros, which is nobody's */
 #define IS_HUGE (UINT64_C(1) << 6)
 
 static ssize_t read_file(pid_t pid, const char *name, char *text, size_t size)
@@ -129,8 +132,8 @@ uint32_t pagemap_size(const struct pagemap *m, uint64_t address)
 	return huge ? (uint32_t)(HUGE_BYTES / m->page_bytes) : 1;
 }
 
-int pagemap_huge(const struct pagemap *m, uint64_t *from, uint64_t to, struct pagemap_range *out,
-		 uint32_t most)
+int pagemap_ranges(const struct pagemap *m, uint64_t *from, uint64_t to, struct pagemap_range *out,
+		   uint32_t most)
 {
 	struct scan_region region[RANGES_MAX];
 	struct scan s = { .size = sizeof s,
@@ -138,14 +141,16 @@ int pagemap_huge(const struct pagemap *m, uint64_t *from, uint64_t to, struct pa
 			  .end = to,
 			  .vec = (uint64_t)(uintptr_t)region,
 			  .vec_len = most < RANGES_MAX ? most : RANGES_MAX,
-			  .mask = IS_HUGE,
-			  .return_mask = IS_HUGE };
+			  .inverted = IS_FILE | IS_ZERO,
+			  .mask = IS_HERE | IS_FILE | IS_ZERO,
+			  .return_mask = IS_HERE | IS_HUGE };
 	int n = ioctl(m->fd, SCAN, &s);
 
 	if (n < 0)
 		return -errno;
 	for (int i = 0; i < n; i++)
-		out[i] = (struct pagemap_range){ region[i].start, region[i].end };
+		out[i] = (struct pagemap_range){ region[i].start, region[i].end,
+						 (region[i].categories & IS_HUGE) != 0 };
 	*from = s.walk_end > *from ? s.walk_end : to;
 	return n;
 }

@@ -30,13 +30,14 @@ enum pagemap_state pagemap_at(const struct pagemap *m, uint64_t address);
 /* How many pages the one at this address is: more than 1 of a huge one. */
 uint32_t pagemap_size(const struct pagemap *m, uint64_t address);
 
-/* A range of huge pages. */
+/* Pages that are there, and of no file. */
 struct pagemap_range {
 	uint64_t start, end;
+	bool huge;
 };
 /* Those from *from on, as far as there is room, and where to go on; how many, or -errno: this
  * kernel does not tell (before Linux 6.7). */
-int pagemap_huge(const struct pagemap *m, uint64_t *from, uint64_t to, struct pagemap_range *out,
-		 uint32_t most);
+int pagemap_ranges(const struct pagemap *m, uint64_t *from, uint64_t to, struct pagemap_range *out,
+		   uint32_t most);
 
 #endif

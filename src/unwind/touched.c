@@ -23,13 +23,12 @@ enum {
 	IDLE_MS = 250,       /* and else */
 	ALL_MS = 1000,       /* between looks at those that were */
 	TOLD_LEAST_MS = 1000,
-	TOLD_PART = 64,   /* of the time so far passes before the next that is told */
-	LOW_PERCENT = 5,  /* a look that is due waits until memory is as low as it was lately, */
-	LOW_MS = 300,     /* at most so long: what comes and goes is not there then */
-	PEAK_PERCENT = 2, /* by which memory grew since: it is told at once */
-	AROUND_MAX = 16,  /* pages of a file that the kernel maps at one fault */
-	NEAR_BYTES = 2 << 20,
-	RANGES_MAX = 1024, /* of huge pages that are asked for at a time */
+	TOLD_PART = 64,    /* of the time so far passes before the next that is told */
+	LOW_PERCENT = 5,   /* a look that is due waits until memory is as low as it was lately, */
+	LOW_MS = 300,      /* at most so long: what comes and goes is not there then */
+	PEAK_PERCENT = 2,  /* by which memory grew since: it is told at once */
+	AROUND_MAX = 16,   /* pages of a file that the kernel maps at one fault */
+	RANGES_MAX = 1024, /* of pages that are asked for at a time */
 	CREDIT_MS = 10,    /* of CPU time that a sample is worth to those who look for lines */
 };
 
@@ -39,7 +38,8 @@ struct toucher {
 	uint32_t n, cap, young;      /* young: to be looked at often */
 	uint64_t resident, of_files; /* pages; at the last look */
 	uint64_t huge;               /* of those, in huge ones that a sample stands for */
-	bool placed;                 /* where huge pages are is known */
+	uint64_t usual;              /* faults that a sample stands for by now */
+	bool placed;                 /* where its pages are is known */
 	bool refused;
 };
 
@@ -194,15 +194,17 @@ void touched_sample(struct touched *t, const struct record_sample *s, uint32_t m
 			   .tid = (pid_t)s->tid,
 			   .faults = faults_of(s->period),
 			   .lost = faults_of(s->period * missed) };
+	uint64_t more;
 
 	if (!row || !node)
 		return;
-	x.lost += faults_of(
-		(int64_t)gate_sample(t->gate, (pid_t)s->pid, x.faults, fresh, s->time_ns));
+	more = gate_sample(t->gate, (pid_t)s->pid, x.faults, fresh, s->time_ns);
+	x.lost += faults_of((int64_t)more);
 	if (fresh) {
 		*p = (struct toucher){ .pid = (pid_t)s->pid };
 		t->nprocesses++;
 	}
+	p->usual = x.faults + more;
 	if (!make_room(t, p)) {
 		put_flow(t, p, &x, 1);
 		return;
@@ -224,7 +226,7 @@ void touched_exec(struct touched *t, pid_t pid)
 		drop(t, row);
 }
 
-/* ---- huge pages ---- */
+/* ---- where they are ---- */
 
 static int by_address(const void *a, const void *b)
 {
@@ -233,80 +235,33 @@ static int by_address(const void *a, const void *b)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-static bool is_near(const struct touch *x, const struct pagemap_range *r)
+/* By address. */
+static void place(struct touched *t, struct toucher *p, const struct pagemap *m)
 {
-	return x->here && !x->of_file && x->address + NEAR_BYTES >= r->start &&
-	       x->address < r->end + NEAR_BYTES;
-}
-
-static void give(struct touched *t, struct toucher *p, struct touch *x, uint64_t bytes)
-{
-	uint64_t pages = bytes / t->page_bytes;
-
-	x->huge += (uint32_t)pages;
-	p->huge += pages;
-}
-
-/* To the samples in the range, each as far as it is the nearest; else to the next ones beside it.
- */
-static void share_range(struct touched *t, struct toucher *p, const struct pagemap_range *r)
-{
-	uint32_t lo = 0, hi = p->n;
-	struct touch *last = NULL, *beside[2];
-	uint64_t from = r->start;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		*(p->touch[mid].address < r->start ? &lo : &hi) =
-			p->touch[mid].address < r->start ? mid + 1 : mid;
-	}
-	for (hi = lo; hi < p->n && p->touch[hi].address < r->end; hi++) {
-		struct touch *x = &p->touch[hi];
-		uint64_t to;
-
-		if (!is_near(x, r))
-			continue;
-		if (last) {
-			to = last->address + (x->address - last->address) / 2;
-			give(t, p, last, to - from);
-			from = to;
-		}
-		last = x;
-	}
-	if (last) {
-		give(t, p, last, r->end - from);
-		return;
-	}
-	beside[0] = lo && is_near(&p->touch[lo - 1], r) ? &p->touch[lo - 1] : NULL;
-	beside[1] = hi < p->n && is_near(&p->touch[hi], r) ? &p->touch[hi] : NULL;
-	for (int i = 0; i < 2; i++)
-		if (beside[i])
-			give(t, p, beside[i], (r->end - r->start) / (beside[!i] ? 2 : 1));
-}
-
-/* A huge page is one fault: too few to be sampled well. But around them, and where they begin, are
- * small ones. */
-static void place_huge(struct touched *t, struct toucher *p, const struct pagemap *m)
-{
-	uint64_t from, to;
+	struct touch_places places = { .x = p->touch,
+				       .n = p->n,
+				       .page_bytes = t->page_bytes,
+				       .usual = p->usual,
+				       .blind = t->gate->blind };
+	uint64_t from = 0, to;
 	int n = 0;
 
 	p->huge = 0;
 	p->placed = p->n > 0;
 	if (!p->n)
 		return;
-	for (uint32_t i = 0; i < p->n; i++)
-		p->touch[i].huge = 0;
-	from = p->touch[0].address / NEAR_BYTES * NEAR_BYTES;
-	from = from > NEAR_BYTES ? from - NEAR_BYTES : 0;
+	touch_place_begin(&places);
 	/* As far as there may be memory. */
 	to = (p->touch[p->n - 1].address | ((UINT64_C(1) << 47) - 1)) & ~(t->page_bytes - 1);
 	while (n >= 0 && from < to) {
-		n = pagemap_huge(m, &from, to, t->range, RANGES_MAX);
+		n = pagemap_ranges(m, &from, to, t->range, RANGES_MAX);
 		for (int i = 0; i < n; i++)
-			share_range(t, p, &t->range[i]);
+			touch_place(&places, &t->range[i]);
 	}
+	touch_place_end(&places);
+	p->huge = places.huge;
+	if (n >= 0) /* as of now: some may have gone since the look at it */
+		p->resident = p->of_files + places.all;
 	p->placed = n >= 0;
 }
 
@@ -380,6 +335,8 @@ static void look_at_process(struct touched *t, uint32_t row, bool all)
 	if (bad) {
 		atomic_fetch_add(&t->page->touches.refused, !p->refused);
 		p->refused = true;
+		p->placed = false;
+		p->huge = 0;
 		take_for_here(t, p);
 		return;
 	}
@@ -395,7 +352,7 @@ static void look_at_process(struct touched *t, uint32_t row, bool all)
 	p->n = n;
 	if (all) {
 		drop_reused(t, p);
-		place_huge(t, p, &m);
+		place(t, p, &m);
 	}
 	pagemap_close(&m);
 }
@@ -456,6 +413,12 @@ static double pages_of(const struct toucher *p, const struct touch *x, const str
 								: parts->young);
 }
 
+/* As they were last told: by where they are, if that is known. */
+static double placed_of(const struct toucher *p, const struct touch *x, const struct parts *parts)
+{
+	return p->placed && !x->of_file ? x->huge + (double)x->held : pages_of(p, x, parts);
+}
+
 /* For those who choose how often there are samples: pages without any. */
 static uint64_t weigh(struct touched *t)
 {
@@ -491,7 +454,7 @@ static void put_resident(struct touched *t, struct toucher *p, int64_t now_ns)
 
 		one.node = p->touch[i].node;
 		for (; i < p->n && p->touch[i].node == one.node; i++)
-			pages += pages_of(p, &p->touch[i], &parts);
+			pages += placed_of(p, &p->touch[i], &parts);
 		one.weight = (uint64_t)(pages + 0.5) < rest ? (uint64_t)(pages + 0.5) : rest;
 		rest -= one.weight;
 		profile_look(t->profile, space, &whole, &one);
@@ -565,9 +528,9 @@ void touched_look(struct touched *t)
 	int64_t began_ns = clock_cpu_ns(), now_ns = clock_mono_ns(), rest_ns, least_ns;
 	bool young = look_at_all(t, now_ns - t->all_ns >= ALL_MS * NS_PER_MS);
 
+	gate_look(t->gate, resident(t), t->gate->state == GATE_WINDOWS ? weigh(t) : 0, now_ns);
 	if (is_worth_it(t, now_ns))
 		tell(t);
-	gate_look(t->gate, resident(t), t->gate->state == GATE_WINDOWS ? weigh(t) : 0, now_ns);
 	least_ns = (t->gate->state == GATE_WINDOWS ? CHURN_MS
 		    : young                        ? LOOK_MS
 						   : IDLE_MS) *

@@ -64,6 +64,8 @@ struct gate {
 	uint64_t most, high; /* resident pages: when they had grown last, and at most lately */
 	uint64_t unseen, unseen_least; /* pages that the next samples stand for, too; without any
 					  sample, at least, while there were windows */
+	bool is_blind;                 /* memory has grown while there were windows: */
+	uint64_t blind, first; /* pages by which it has since the first look; and that, and 1 */
 	uint32_t low_looks;
 	int64_t changed_ns, due_ns;
 	int64_t on_ns, owed_ns; /* on: since `then`; owed: time to be off */

@@ -84,11 +84,14 @@ static void growth_is_sampled_whole(void **state)
 	assert_int_equal(j.off_ms, 0);
 	run(&j, 20000, 500, 0);
 	assert_in_range(j.off_ms, 10000, 20000);
+	assert_int_equal(j.gate.blind, 0);
 	said = j.said;
 	off = j.off_ms;
 	run(&j, 4000, 500, 500);
 	assert_in_range(j.off_ms - off, 0, 4 * LOOK_MS * 5);
 	assert_in_range(j.said - said, 4000 * 500 * 95 / 100, 4000 * 500 * 105 / 100);
+	/* Some of it no sample may be near: as much as it has grown by. */
+	assert_in_range(j.gate.blind, 3000 * 500 + 4000 * 500 * 9 / 10, 7000 * 500);
 }
 
 /* Where less memory is in use by now, it may grow to less than there once was. */
