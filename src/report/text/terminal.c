@@ -439,6 +439,13 @@ static void add_recording_briefly(struct lines *l, const struct summary *s, bool
 	}
 }
 
+/* Then how fast it was is of no use. */
+static bool crashed(const struct summary *s)
+{
+	return ending_is_crash(s->story.died_signal) ||
+	       ending_is_crash(ending_signal(s->signal, s->exit_code));
+}
+
 /* Of verdicts. The first may say little more than the heading, or be about others than the job;
  * then the next one has room, too. */
 static unsigned brief_lines(const struct summary *s)
@@ -446,6 +453,9 @@ static unsigned brief_lines(const struct summary *s)
 	static const char *const little[] = { "failed",       "killed",  "failed-by-signal",
 					      "low-priority", "crowded", "stolen" };
 
+	if (crashed(s) && s->nverdicts > 1 && s->verdicts[0].severity == SEVERITY_BAD &&
+	    s->verdicts[1].severity != SEVERITY_BAD)
+		return 1;
 	for (size_t i = 0; s->nverdicts > 1 && i < sizeof little / sizeof little[0]; i++)
 		if (!strcmp(s->verdicts[0].rule, little[i]))
 			return BRIEF_VERDICT_LINES + CAUSE_LINES;
