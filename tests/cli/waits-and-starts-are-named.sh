@@ -119,7 +119,7 @@ says asks round-trips "waits for the network" idle idle-throughout waited
 says feeds idle-hole "waits for data from a pipe, while " stopped idle
 contains feeds.says "sleeps (timer)"
 if [ "$(nproc)" -gt 1 ]; then
-	says queue file-lock "waits for a lock on a file" polling single-core serial-phase
+	says queue file-lock "waits for a lock on a file: /" polling single-core serial-phase
 fi
 for neighbour in sleeps waits guards threads locked chunks forks clock copies; do
 	silent $neighbour $new

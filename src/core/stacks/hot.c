@@ -87,13 +87,20 @@ struct heating {
 	const struct stacks *s;
 	struct cut *cut; /* of each stack */
 	double *function;
-	uint8_t *owner; /* enum owner, of each function */
+	uint8_t *owner;          /* enum owner, of each function */
+	const uint32_t *classes; /* n: 0: samples of all classes count */
+	size_t n;
 	struct tally tally[TALLIES];
 };
 
-static double self_of(const struct stacks *s, uint32_t stack)
+static double self_of(const struct heating *g, uint32_t stack)
 {
-	return s->private->place[stack].self;
+	const struct stacks_place *p = &g->s->private->place[stack];
+	bool counts = !g->n;
+
+	for (size_t i = 0; i < g->n && !counts; i++)
+		counts = p->class == g->classes[i];
+	return counts ? p->self : 0;
 }
 
 static int add(struct heating *g, int which, uint32_t frame, double self)
@@ -154,11 +161,11 @@ static uint32_t find_hottest(struct heating *g)
 	for (uint32_t i = 1; i < s->run->nstacks; i++) {
 		uint32_t f;
 
-		if (!(self_of(s, i) > 0))
+		if (!(self_of(g, i) > 0))
 			continue;
 		g->cut[i] = cut_of(s, g->owner, i);
 		f = function_of(s, g->cut[i].own ? g->cut[i].own : s->run->stacks[i].frame);
-		g->function[f] += self_of(s, i);
+		g->function[f] += self_of(g, i);
 		if (f && g->function[f] > g->function[best])
 			best = f;
 	}
@@ -173,13 +180,13 @@ static int look_at(struct heating *g, uint32_t hottest)
 	for (uint32_t i = 1; i < s->run->nstacks && !rc; i++) {
 		uint32_t frame = g->cut[i].own ? g->cut[i].own : s->run->stacks[i].frame;
 
-		if (!(self_of(s, i) > 0) || function_of(s, frame) != hottest)
+		if (!(self_of(g, i) > 0) || function_of(s, frame) != hottest)
 			continue;
-		rc = add(g, PLACES, frame, self_of(s, i));
+		rc = add(g, PLACES, frame, self_of(g, i));
 		if (!rc)
-			rc = add(g, CALLS, g->cut[i].calls, self_of(s, i));
+			rc = add(g, CALLS, g->cut[i].calls, self_of(g, i));
 		if (!rc)
-			rc = add(g, CALLERS, g->cut[i].by, self_of(s, i));
+			rc = add(g, CALLERS, g->cut[i].by, self_of(g, i));
 	}
 	return rc;
 }
@@ -199,9 +206,12 @@ static void take(struct hot *h, const struct heating *g)
 		h->by = (struct hot_place){ 0 };
 }
 
-int hot_make(struct hot *h, const struct stacks *s)
+int hot_make_of(struct hot *h, double *all_s, const struct stacks *s, const uint32_t *classes,
+		size_t n)
 {
 	struct heating g = { .s = s,
+			     .classes = classes,
+			     .n = n,
 			     .cut = calloc(s->run->nstacks + 1u, sizeof *g.cut),
 			     .function = calloc(s->nfunctions + 1u, sizeof *g.function),
 			     .owner = calloc(s->nfunctions + 1u, 1) };
@@ -209,6 +219,9 @@ int hot_make(struct hot *h, const struct stacks *s)
 	int rc = g.cut && g.function && g.owner ? 0 : -ENOMEM;
 
 	*h = (struct hot){ 0 };
+	*all_s = 0;
+	for (uint32_t i = 1; i < s->run->nstacks && !rc; i++)
+		*all_s += self_of(&g, i);
 	if (!rc && s->total > 0) {
 		hottest = find_hottest(&g);
 		rc = hottest ? look_at(&g, hottest) : 0;
@@ -221,6 +234,13 @@ int hot_make(struct hot *h, const struct stacks *s)
 	for (int i = 0; i < TALLIES; i++)
 		tally_free(&g.tally[i]);
 	return rc;
+}
+
+int hot_make(struct hot *h, const struct stacks *s)
+{
+	double all_s;
+
+	return hot_make_of(h, &all_s, s, NULL, 0);
 }
 
 /* ---- where it branches ---- */

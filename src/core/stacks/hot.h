@@ -33,6 +33,9 @@ bool hot_is_own(const struct stacks_function *f, const char *file);
 
 /* 0 or -ENOMEM; without samples nothing is found. */
 int hot_make(struct hot *h, const struct stacks *s);
+/* The same of the samples that count for one of these classes; all_s: the time of all those. */
+int hot_make_of(struct hot *h, double *all_s, const struct stacks *s, const uint32_t *classes,
+		size_t n);
 
 /* Where the tree of calls branches: the function that calls others, none of which has most of the
  * time, and the heaviest of these. n 0: it does not, or in nothing that is one program. */

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What Python is said to do in its C functions: the first whose name matches. */
@@ -130,19 +131,58 @@ static void say_place(struct summary_hot *out, const struct found *f, const stru
 	}
 }
 
-/* Also of use where a rule knows what is done there, or where the kernel does it for this place. */
-static void say_in(struct summary_hot *out, const struct found *f)
+/* Of what is said of one kind of code, the place where samples of that kind are, not where most of
+ * the others are. What the kernel does has no samples: the calls of libraries around it have some.
+ * A page fault has none: it is known only where nearly all is one place. */
+static const struct {
+	const char *class[3];
+} ins[HOT_INS] = {
+	[HOT_IN_KERNEL] = { { "io", "locks", "clock" } },
+	[HOT_IN_IO] = { { "io" } },
+	[HOT_IN_COPIES] = { { "copies" } },
+	[HOT_IN_ALLOCATION] = { { "allocation" } },
+	[HOT_IN_COMPRESSION] = { { "compression" } },
+	[HOT_IN_EXCEPTIONS] = { { "exceptions" } },
+	[HOT_IN_PATTERNS] = { { "pattern-compilation" } },
+	[HOT_IN_FAULTS] = { { NULL } },
+};
+static const double nearly_all = 0.8;
+/* A share of a half of so many has an interval that begins at nearly nothing. */
+static const double in_least_samples = 5;
+
+static void put_in(char *out, size_t size, const struct hot *h)
 {
-	out->in[0] = '\0';
-	if (!f->hot.own || f->branch.n || f->share < most)
-		return;
-	decimal_append(out->in, sizeof out->in, ", most likely in ");
-	put_place(out->in, sizeof out->in, &f->hot.place);
-	if (f->hot.by.function) {
-		decimal_append(out->in, sizeof out->in, ", called by ");
-		put_place(out->in, sizeof out->in, &f->hot.by);
+	decimal_append(out, size, ", most likely in ");
+	put_place(out, size, &h->place);
+	if (h->by.function) {
+		decimal_append(out, size, ", called by ");
+		put_place(out, size, &h->by);
 	}
-	decimal_append(out->in, sizeof out->in, ".");
+	decimal_append(out, size, ".");
+}
+
+static int say_in(struct summary_hot *out, const struct found *f, const struct code *code,
+		  int which)
+{
+	const struct stacks *st = code->stacks;
+	uint32_t class[3];
+	struct hot h;
+	double all_s;
+	size_t n = 0;
+	int rc;
+
+	out->in[which][0] = '\0';
+	for (size_t i = 0; i < 3 && ins[which].class[i]; i++)
+		class[n++] = classes_find(&code->classes, ins[which].class[i]);
+	rc = n ? hot_make_of(&h, &all_s, st, class, n) : 0;
+	if (rc)
+		return rc;
+	if (n && h.own && h.place.seconds >= most * all_s &&
+	    all_s / st->total * st->effective >= in_least_samples)
+		put_in(out->in[which], sizeof out->in[which], &h);
+	else if (f->hot.own && !f->branch.n && f->share >= nearly_all)
+		put_in(out->in[which], sizeof out->in[which], &f->hot);
+	return 0;
 }
 
 /* ---- who ---- */
@@ -170,14 +210,13 @@ static const char *without_directories(const char *line)
 	return *begin && *begin != ' ' && *line == '/' ? begin : line;
 }
 
-/* Its first line, shortened. */
-static void put_line(char *out, size_t size, const char *line)
+void summary_put_command(char *out, size_t size, const char *line)
 {
 	const char *begin = without_directories(line);
 	size_t n = strcspn(begin, "\n");
 
 	n = n < ARGUMENTS ? n : ARGUMENTS;
-	snprintf(out, size, "%.*s%s", (int)n, begin, begin[n] ? "..." : "");
+	decimal_append(out, size, "%.*s%s", (int)n, begin, begin[n] ? "..." : "");
 }
 
 static void say_who(struct summary_hot *out, const struct summary *s)
@@ -193,7 +232,7 @@ static void say_who(struct summary_hot *out, const struct summary *s)
 	else if (!line)
 		snprintf(out->who, sizeof out->who, "%.80s", c->name);
 	else
-		put_line(out->who, sizeof out->who, line);
+		summary_put_command(out->who, sizeof out->who, line);
 	if (c->processes >= MANY && c->cpu_s >= s->cpu_s / 2) {
 		char one[sizeof out->who];
 
@@ -205,6 +244,21 @@ static void say_who(struct summary_hot *out, const struct summary *s)
 		decimal_append(out->who, sizeof out->who,
 			       ", on one of %.0f cores, and hardly anything ran in parallel",
 			       summary_cores(s).v);
+}
+
+/* So little a second that it takes next to no time, whatever the storage is. */
+static void say_no_storage(struct summary_hot *out, const struct summary *s)
+{
+	static const double little = 1 << 20;
+	double bytes = fmax(s->storage_read_bytes + s->storage_written_bytes,
+			    s->read_bytes + s->written_bytes);
+	char text[32];
+
+	out->no_storage[0] = '\0';
+	if (s->wall_s > 0 && s->cpu_s >= 0.8 * s->wall_s && bytes <= little * s->wall_s)
+		snprintf(out->no_storage, sizeof out->no_storage,
+			 "; it read and wrote only %s: it computes.",
+			 unit_format(UNIT_BYTES, bytes, text, sizeof text));
 }
 
 /* ---- what to do ---- */
@@ -233,6 +287,30 @@ static const char *advice_of_kind(const struct classes *c, const struct hot *h)
 
 static const double large_bytes = 64 << 20; /* beyond the caches of most processors */
 
+/* Of what the C and C++ libraries do for their caller: what grows with each call. */
+static const struct {
+	const char *functions, *advice;
+} searches[] = {
+	{ "std::find,std::find_if,std::__find_if,std::count,std::count_if,std::any_of,std::none_of,lfind,"
+	  "lsearch,memmem",
+	  "Each call looks at one element after the other: a set or hash table (std::unordered_set), or a "
+	  "sorted array, finds it at once." },
+	{ "strlen,__strlen*,wcslen,__wcslen*",
+	  "Each call goes through the whole text: measure it once, not in the loop." },
+	{ "strcat,__strcat*,strncat",
+	  "Each call goes through the text so far: keep where it ends." },
+	{ "std::vector::erase,std::vector::insert,std::vector::_M_erase,std::vector::_M_insert_rval",
+	  "Each call moves what is behind it: work at the end, or use another container." },
+};
+
+static const char *advice_of_call(const struct hot *h)
+{
+	for (size_t i = 0; i < sizeof searches / sizeof searches[0]; i++)
+		if (glob_match(searches[i].functions, h->calls.function->shown))
+			return searches[i].advice;
+	return "Call it less often, give it less to do, or use another way.";
+}
+
 static const char *advice_of(const struct found *f, const struct classes *c)
 {
 	const struct hot *h = &f->hot;
@@ -244,6 +322,8 @@ static const char *advice_of(const struct found *f, const struct classes *c)
 		       "Let libraries do the loops.";
 	if (f->operation >= 0 && !h->calls.function)
 		return operations[f->operation].advice;
+	if (h->calls.function && !f->python)
+		return advice_of_call(h);
 	if (h->calls.function || f->native.function)
 		return "Call it less often, give it less to do, or use another way.";
 	if (f->python)
@@ -347,20 +427,116 @@ static void find_spinning(struct summary *s)
 	}
 }
 
-static void find_fortran(struct summary *s)
+/* By the function, or the file, with most of the time of that class. */
+static const struct {
+	const char *names, *tool, *off;
+} tools[] = {
+	{ "tracemalloc_*,_PyTraceMalloc_*,traceback_*", "Python's tracemalloc",
+	  "Switch it off: unset PYTHONTRACEMALLOC, no -X tracemalloc, no tracemalloc.start()." },
+	{ "_PyMem_Debug*", "Python's debugging allocator",
+	  "Switch it off: unset PYTHONMALLOC and PYTHONDEVMODE, no -X dev." },
+	{ "CTracer_*,*/coverage/*", "coverage of Python", "Run it without coverage." },
+	{ "profile_trampoline,trace_trampoline,call_trampoline,call_profile_func,profiler_callback,ptrace_*,"
+	  "_lsprof*",
+	  "a profiler or tracer of Python",
+	  "Run it without cProfile, sys.settrace or sys.setprofile." },
+	{ "__asan*,__hwasan*,libasan*,libhwasan*", "the address sanitizer",
+	  "Build it without -fsanitize=address." },
+	{ "__tsan*,libtsan*,runtime.race*", "the thread sanitizer (race detector)",
+	  "Build it without -fsanitize=thread (Go: without -race)." },
+	{ "__ubsan*,libubsan*,__msan*,libmsan*,__lsan*,liblsan*,__interceptor*,___interceptor*,__sanitizer*,"
+	  "libclang_rt*",
+	  "a sanitizer", "Build it without -fsanitize." },
+	{ "__gcov*,gcov*", "gcov, which counts what runs", "Build it without --coverage." },
+	{ "mcount,_mcount,__mcount*,__fentry__,__cyg_profile*", "gprof or tracing of each function",
+	  "Build it without -pg and -finstrument-functions." },
+	{ "libc_malloc_debug*,mtrace,libmcheck*,libefence*", "a checking malloc",
+	  "Switch it off: unset MALLOC_CHECK_, MALLOC_TRACE and LD_PRELOAD." },
+	{ "memcheck-*,callgrind-*,cachegrind-*,helgrind-*,drd-*,massif-*,vgpreload*,*valgrind*",
+	  "valgrind", "Run it without valgrind." },
+	{ "Jvmti*,checked_jni*", "an agent or check of the JVM",
+	  "Start java without -agentlib, -agentpath, -javaagent and -Xcheck:jni." },
+	{ "v8::*,v8_inspector*", "node's profiler or inspector",
+	  "Start node without --prof, --cpu-prof and --inspect." },
+};
+
+static void find_tool(struct summary *s)
+{
+	const struct stacks *st = s->code->stacks;
+	const uint32_t class = classes_find(&s->code->classes, "tools");
+	double of[sizeof tools / sizeof tools[0]] = { 0 };
+	size_t best = 0;
+
+	s->code_tool = "a tool";
+	s->code_tool_off = "Run it without.";
+	for (uint32_t i = 1; i < st->nnodes; i++) {
+		const struct stacks_node *x = &st->nodes[i];
+		bool found = false;
+
+		if (x->class != class || !(x->self > 0))
+			continue;
+		for (uint32_t at = i; at && !found; at = st->nodes[at].parent) {
+			const struct stacks_function *f = &st->functions[st->nodes[at].function];
+
+			for (size_t k = 0; k < sizeof tools / sizeof tools[0] && !found; k++) {
+				found = glob_match(tools[k].names, f->name) ||
+					glob_match(tools[k].names, symbol_base(f->module));
+				of[k] += found ? x->self : 0;
+			}
+		}
+	}
+	for (size_t k = 1; k < sizeof tools / sizeof tools[0]; k++)
+		best = of[k] > of[best] ? k : best;
+	if (of[best] > 0) {
+		s->code_tool = tools[best].tool;
+		s->code_tool_off = tools[best].off;
+	}
+}
+
+static const double tiny = 1e-12; /* seconds: it is one, though nothing is known of its time */
+
+/* With what its functions call, as those of mathematics. */
+static int find_fortran(struct summary *s)
 {
 	static const char files[] =
 		"*.f90,*.F90,*.f95,*.F95,*.f03,*.F03,*.f08,*.F08,*.f,*.F,*.for,*.ftn";
 	static const char procedures[] = "MAIN__,__*_MOD_*";
 	const struct stacks *st = s->code->stacks;
 	const struct stacks_rows *rows = &st->rows[STACKS_BY_FUNCTION];
-	double sum = 0;
+	double *of = calloc(st->nfunctions + 1u, sizeof *of), sum = 0;
+	uint32_t best = 0;
 
+	if (!of)
+		return -ENOMEM;
 	for (uint32_t i = 0; i < rows->n; i++)
 		if ((rows->row[i].file && glob_match(files, rows->row[i].file)) ||
 		    glob_match(procedures, rows->row[i].name))
-			sum += rows->row[i].self;
+			of[rows->row[i].function] = tiny;
+	for (uint32_t i = 1; i < st->nnodes; i++) {
+		uint32_t at = i;
+
+		while (at && !(of[st->nodes[at].function] > 0))
+			at = st->nodes[at].parent;
+		if (!at)
+			continue;
+		sum += st->nodes[i].self;
+		of[st->nodes[at].function] += st->nodes[i].self;
+	}
+	for (uint32_t i = 0; i < rows->n; i++) {
+		const struct stacks_row *row = &rows->row[i];
+
+		if (!(of[row->function] > of[best]))
+			continue;
+		best = row->function;
+		s->code_fortran[0] = '\0';
+		put_place(s->code_fortran, sizeof s->code_fortran,
+			  &(struct hot_place){ .function = &st->functions[best],
+					       .file = row->file,
+					       .line = row->line });
+	}
 	s->code_fortran_ratio = stacks_share(st, sum);
+	free(of);
+	return 0;
 }
 
 /* What was not sampled is taken to be as what was; kernel time and short processes are known to be
@@ -372,11 +548,17 @@ int summary_hot_make(struct summary *s)
 	double of;
 	int rc;
 
-	s->code_fortran_ratio = s->hot.ratio = s->hot.least = s->hot.seconds = NAN;
+	s->code_r_ratio = s->code_fortran_ratio = s->hot.ratio = s->hot.least = s->hot.seconds =
+		NAN;
 	if (!a || !s->code->stacks || !(s->code->stacks->total > 0) || !(a->whole_s > 0))
 		return 0;
 	find_spinning(s);
-	find_fortran(s);
+	find_tool(s);
+	rc = find_fortran(s);
+	if (rc)
+		return rc;
+	s->code_r_ratio =
+		stacks_matching(s->code->stacks, "Rf_eval,bcEval*,R_execClosure") / a->whole_s;
 	rc = find(&f, s->code);
 	if (rc || !f.hot.place.function)
 		return rc;
@@ -386,8 +568,10 @@ int summary_hot_make(struct summary *s)
 	s->hot.ratio = s->hot.seconds / a->whole_s;
 	s->hot.least = fmax(0, f.share - f.error) * of / a->whole_s;
 	say_place(&s->hot, &f, &s->code->classes);
-	say_in(&s->hot, &f);
+	for (int i = 0; i < HOT_INS && !rc; i++)
+		rc = say_in(&s->hot, &f, s->code, i);
 	say_who(&s->hot, s);
+	say_no_storage(&s->hot, s);
 	say_advice(&s->hot, &f, s);
-	return 0;
+	return rc;
 }

@@ -291,6 +291,26 @@ static void remove_contradicted(struct summary *s)
 	}
 }
 
+/* Whose cores others took may want to know whether anything else is wrong: nothing that a rule
+ * knows is, and it had work for all the cores that it may use. */
+static void say_rest_is_fine(struct summary *s)
+{
+	static const double nearly_all = 0.8;
+	struct summary_verdict *v = s->nverdicts ? s->verdicts : NULL;
+	size_t n;
+
+	if (!v || strcmp(v->rule, "crowded") != 0 || s->exit_code != 0 ||
+	    !(story_cores_wanted(s) >= nearly_all * summary_cores(s).v))
+		return;
+	for (uint32_t i = 1; i < s->nverdicts; i++)
+		if (s->verdicts[i].severity != SEVERITY_GOOD &&
+		    s->verdicts[i].severity != SEVERITY_CANNOT_TELL)
+			return;
+	n = strlen(v->sentence);
+	snprintf(v->sentence + n, sizeof v->sentence - n,
+		 " The job itself had work for its cores, and nothing else was found.");
+}
+
 void rules_apply(const struct rules *rules, struct summary *s)
 {
 	const struct sentence *said[RULES_MAX] = { NULL };
@@ -307,6 +327,7 @@ void rules_apply(const struct rules *rules, struct summary *s)
 			rule_apply(&rules->rule[i], said[i], yields, s);
 	}
 	remove_contradicted(s);
+	say_rest_is_fine(s);
 	requests_write(s);
 }
 

@@ -55,6 +55,7 @@ TEXT_OF(killed_by, story.killed_by)
 TEXT_OF(starved_process, story.starved_process)
 TEXT_OF(heap_process, story.heap_process)
 TEXT_OF(heap_option, story.heap_option)
+TEXT_OF(incompressible_process, story.incompressible)
 TEXT_OF(disk_path, story.disk_path)
 TEXT_OF(fabric_idle_port, story.fabric.idle_port)
 TEXT_OF(fabric_busy_port, story.fabric.busy_port)
@@ -69,6 +70,9 @@ TEXT_OF(spinning_function, code_spins)
 TEXT_OF(hot_place, hot.place)
 TEXT_OF(hot_process, hot.who)
 TEXT_OF(hot_advice, hot.advice)
+TEXT_OF(top_fortran, code_fortran)
+TEXT_OF(tool, code_tool)
+TEXT_OF(tool_off, code_tool_off)
 TEXT_OF(recursive_function, code_recursion)
 TEXT_OF(growing_function, touched_top)
 TEXT_OF(top_wait, wait_top)
@@ -102,9 +106,38 @@ static const char *idle_in(const struct summary *s)
 	return *s->story.idle_in ? s->story.idle_in : ".";
 }
 
-static const char *hot_in(const struct summary *s)
+#define HOT_IN(name_, which_)                                                                      \
+	static const char *name_(const struct summary *s)                                          \
+	{                                                                                          \
+		return *s->hot.in[which_] ? s->hot.in[which_] : ".";                               \
+	}
+HOT_IN(kernel_in, HOT_IN_KERNEL)
+HOT_IN(io_in, HOT_IN_IO)
+HOT_IN(copies_in, HOT_IN_COPIES)
+HOT_IN(allocation_in, HOT_IN_ALLOCATION)
+HOT_IN(compression_in, HOT_IN_COMPRESSION)
+HOT_IN(exceptions_in, HOT_IN_EXCEPTIONS)
+HOT_IN(pattern_in, HOT_IN_PATTERNS)
+HOT_IN(faults_in, HOT_IN_FAULTS)
+
+static const char *no_storage(const struct summary *s)
 {
-	return *s->hot.in ? s->hot.in : ".";
+	return *s->hot.no_storage ? s->hot.no_storage : ".";
+}
+
+static const char *small_io_where(const struct summary *s)
+{
+	return *s->story.small_io_where ? s->story.small_io_where : io_in(s);
+}
+
+static const char *slept_where(const struct summary *s)
+{
+	return *s->story.slept_where ? s->story.slept_where : ".";
+}
+
+static const char *first_death(const struct summary *s)
+{
+	return *s->ending.first ? s->ending.first : ".";
 }
 
 static const char *polled_with(const struct summary *s)
@@ -289,12 +322,28 @@ const struct text_variable text_variables[] = {
 	  "The one place that most of the CPU time went to: \"Logger.debug (__init__.py:1477), called by main "
 	  "(match.py:41)\".",
 	  hot_place },
-	{ "hot_in",
-	  "The program's own function that most of the CPU time went to: \", most likely in load (load.py:18), "
-	  "called by main (load.py:30).\"; else \".\"",
-	  hot_in },
+	{ "kernel_in",
+	  "The program's own function that most of the sampled calls of input, output, locks and clocks come "
+	  "from: \", most likely in load (load.py:18), called by main (load.py:30).\"; else the one that has four "
+	  "fifths of all samples; else \".\"",
+	  kernel_in },
+	{ "io_in", "The same of calls of input and output.", io_in },
+	{ "copies_in", "The same of copies of memory.", copies_in },
+	{ "allocation_in", "The same of allocating.", allocation_in },
+	{ "compression_in", "The same of compression.", compression_in },
+	{ "exceptions_in", "The same of exceptions.", exceptions_in },
+	{ "pattern_in", "The same of compiling regular expressions.", pattern_in },
+	{ "faults_in", "The one that has four fifths of all samples; else \".\"", faults_in },
+	{ "no_storage",
+	  "Of a job that read and wrote less than 1 MiB a second: \"; it read and wrote only 2.1 MiB: it "
+	  "computes.\"; else \".\"",
+	  no_storage },
 	{ "hot_process", "The process that it is in, or several alike, with arguments.",
 	  hot_process },
+	{ "top_fortran", "The function of Fortran that most of the CPU time is in or called from.",
+	  top_fortran },
+	{ "tool", "The checking or profiling tool that used most CPU time.", tool },
+	{ "tool_off", "How to switch it off.", tool_off },
 	{ "hot_advice", "What to do about code of its kind.", hot_advice },
 	{ "busiest_command", "The command whose processes used most CPU time.", busiest_command },
 	{ "main_command",
@@ -420,6 +469,20 @@ const struct text_variable text_variables[] = {
 	{ "heap_process", "The process that was started with a heap limit and came nearest to it.",
 	  heap_process },
 	{ "heap_option", "The option that set it: \"-Xmx\".", heap_option },
+	{ "small_io_where",
+	  "The command that made nearly all reads and writes, with arguments, the size of each where reads and "
+	  "writes differ, and io_in: \" (1 B a read, 4.0 KiB a write), by dd bs=1.\".",
+	  small_io_where },
+	{ "incompressible_process",
+	  "The compressor, with arguments, that read most of what did not get smaller.",
+	  incompressible_process },
+	{ "slept_where",
+	  "In which function the process slept that was seen to, if it slept at the end, too: \", at the end in "
+	  "run_trial (sweep.py:7).\"; else \".\"",
+	  slept_where },
+	{ "first_death",
+	  "The process that ended first by a signal or failed: \". First to die: ... .\"; else \".\"",
+	  first_death },
 	{ "disk_path",
 	  "The job's directory, or mount that it wrote to, that was the fullest at the end.",
 	  disk_path },

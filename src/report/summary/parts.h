@@ -83,6 +83,10 @@ void summary_devices_ask(struct series_index *x);
 void summary_failure_ask(struct series_index *x);
 void summary_processes_ask(struct series_index *x);
 void summary_standouts_ask(struct series_index *x);
+void summary_movers_ask(struct series_index *x);
+/* A command line as sentences have it, appended: its first line, shortened, without the directories
+ * of the program. */
+void summary_put_command(char *out, size_t size, const char *line);
 void summary_ending_ask(struct series_index *x);
 void summary_mpi_ask(struct series_index *x);
 
@@ -165,6 +169,8 @@ void summary_failure_make(struct summary *s, const struct run *r, const struct s
 void summary_pauses_make(struct summary *s, const struct run *r);
 /* Processes that stand out: the one at work most, one with a limit of its heap, and the commands
  * that did most of what the kernel counts. 0 or -ENOMEM. */
+/* 0 or -ENOMEM. */
+int summary_movers_make(struct summary *s, const struct run *r, const struct series_index *x);
 int summary_standouts_make(struct summary *s, const struct run *r, const struct series_index *x);
 /* Processes that failed though the job did not (hidden.c). 0 or -ENOMEM. */
 int summary_hidden_make(struct summary *s, const struct run *r, const struct series_index *x);

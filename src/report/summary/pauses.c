@@ -501,10 +501,32 @@ static void tell_kinds(struct story *y, const struct run *r)
 				 : y->wait[longest].in);
 }
 
+/* Where a process was that slept at the end, too: most likely it did so before. Of "... in
+ * clock_nanosleep < run_trial (sweep.py:7) < ..." what called the first function. */
+static void tell_sleeper(struct story *y, const struct run *r)
+{
+	const char *in = y->wait[STALL_TIMER].in, *from, *end;
+	const char *where = r->nnodes == 2 ? run_find_text(r, 1, "job.silent_where") : NULL;
+	size_t n;
+
+	y->slept_by_sleep = *in ? stall_is_sleep(in) : NAN;
+	from = *in && where && !strcmp(in, y->silent_in) ? strstr(where, " < ") : NULL;
+	if (!from)
+		return;
+	from += strlen(" < ");
+	end = strstr(from, " < ");
+	end = end ? end : strstr(from, ": ");
+	n = end ? (size_t)(end - from) : 0;
+	if (n && n < sizeof y->slept_where - 32)
+		snprintf(y->slept_where, sizeof y->slept_where, ", at the end in %.*s.", (int)n,
+			 from);
+}
+
 void summary_pauses_make(struct summary *s, const struct run *r)
 {
 	find_hangs(s, r);
 	tell_kinds(&s->story, r);
+	tell_sleeper(&s->story, r);
 	s->story.wakes_per_s = wakes(s);
 	tell_loop(s);
 	tell_late_sleeps(s, r);

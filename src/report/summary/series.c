@@ -36,6 +36,7 @@ static void ask_all(struct series_index *x)
 	summary_failure_ask(x);
 	summary_processes_ask(x);
 	summary_standouts_ask(x);
+	summary_movers_ask(x);
 	summary_ending_ask(x);
 	summary_mpi_ask(x);
 }

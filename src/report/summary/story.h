@@ -167,6 +167,17 @@ struct story {
 	 * that held most for it; NAN: there is none. */
 	double heap_limit, heap_held;
 	char heap_option[32], heap_process[STORY_TEXT];
+	/* The command that made four fifths of the reads and writes or more: how many, their bytes,
+	 * and the CPU time that it used in the kernel; NAN: none did. ", by dd bs=1, most likely in
+	 * copy (dd.c:12).", or "". */
+	double small_io_calls, small_io_bytes, small_io_kernel_s;
+	char small_io_where[600];
+	/* Compressors that wrote as much as they read: bytes, CPU time, and the largest; NAN: none.
+	 */
+	double incompressible_read, incompressible_written, incompressible_s;
+	char incompressible[200];
+	double slept_by_sleep;        /* 1: what was seen to sleep is the command sleep, else 0 */
+	char slept_where[STORY_TEXT]; /* ", at the end in run_trial (sweep.py:7)."; or "" */
 	struct story_fabric fabric;
 	/* Of the file systems of the job's directories the one that was the fullest, by space and
 	 * by its share: what users may still fill at the end of what they may in all; or, where

@@ -67,13 +67,26 @@ struct summary_share {
 
 /* The one place that most of the CPU time went to, in the program's own terms; ratio NAN: not
  * known. */
+enum hot_in {
+	HOT_IN_KERNEL,
+	HOT_IN_IO,
+	HOT_IN_COPIES,
+	HOT_IN_ALLOCATION,
+	HOT_IN_COMPRESSION,
+	HOT_IN_EXCEPTIONS,
+	HOT_IN_PATTERNS,
+	HOT_IN_FAULTS,
+	HOT_INS
+};
 struct summary_hot {
 	double ratio, least; /* of the CPU time; the lower end of its 95 % interval */
 	double seconds;
-	char place[480];  /* "Logger.debug (__init__.py:1477), called by main (match.py:41)" */
-	char who[280];    /* "python3 match.py": with its arguments */
-	char in[280];     /* ", most likely in main (match.py:41)."; "": not known */
-	char advice[560]; /* what fits that kind of code */
+	char place[480];       /* "Logger.debug (__init__.py:1477), called by main (match.py:41)" */
+	char who[280];         /* "python3 match.py": with its arguments */
+	char in[HOT_INS][280]; /* ", most likely in main (match.py:41)."; "": not known */
+	char no_storage[96];   /* "; storage had no part in it: 1.2 MiB were read and written."; "":
+				  it may have */
+	char advice[560];      /* what fits that kind of code */
 };
 
 struct summary_command {
@@ -290,6 +303,7 @@ struct summary {
 	double code_unoptimized_least; /* lower end of its interval, a share of all CPU time */
 	double code_unoptimized_ratio;
 	double code_process_ratio; /* of the process whose thread used most */
+	char code_fortran[160];    /* its function with most of that, and where it is */
 	double code_fortran_ratio; /* share of what was sampled in functions of Fortran */
 	double code_openmp_ratio;  /* share of the CPU time in parallel regions of OpenMP */
 	/* The function that calls itself, in a sampled stack, most often; and the share of the CPU
@@ -298,8 +312,10 @@ struct summary {
 	const char *code_recursion; /* hostile text of the recording; NULL: none */
 	char code_top[160];         /* "solve (solver.c:41)" */
 	char code_spins[160];       /* likewise, of those that take locks or spin; "": none */
-	struct summary_hot hot;     /* where most of the CPU time went */
-	char main_work[320];        /* "R, 57 % of it in libR.so (no symbols)"; "": not known */
+	double code_r_ratio;        /* CPU time of what R's evaluator calls, a share */
+	const char *code_tool, *code_tool_off; /* that checks or profiles it; NULL: none */
+	struct summary_hot hot;                /* where most of the CPU time went */
+	char main_work[320]; /* "R, 57 % of it in libR.so (no symbols)"; "": not known */
 	struct summary_share share[SUMMARY_SHARES];
 	uint32_t nshares;
 	/* Of the time of threads, if it was recorded: the share of each kind of wait, where they

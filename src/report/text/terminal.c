@@ -451,6 +451,13 @@ static bool second_matters(const struct summary *s)
 	       v->weight_s >= SECOND_MATTERS * s->wall_s && strcmp(v->rule, "single-core") != 0;
 }
 
+/* Then how fast it was is of no use. */
+static bool crashed(const struct summary *s)
+{
+	return ending_is_crash(s->story.died_signal) ||
+	       ending_is_crash(ending_signal(s->signal, s->exit_code));
+}
+
 /* Of verdicts. The first may say little more than the heading, or be about others than the job;
  * then the next one has room in any case. */
 static unsigned brief_lines(const struct summary *s)
@@ -459,6 +466,9 @@ static unsigned brief_lines(const struct summary *s)
 					      "low-priority", "crowded", "stolen" };
 	bool room = s->nverdicts > 1 && second_matters(s);
 
+	if (crashed(s) && s->nverdicts > 1 && s->verdicts[0].severity == SEVERITY_BAD &&
+	    s->verdicts[1].severity != SEVERITY_BAD)
+		return 1;
 	for (size_t i = 0; s->nverdicts > 1 && i < sizeof little / sizeof little[0]; i++)
 		room = room || !strcmp(s->verdicts[0].rule, little[i]);
 	return BRIEF_VERDICT_LINES + (room ? CAUSE_LINES : 0);

@@ -388,6 +388,16 @@ static void name_file(struct thread *t)
 		 name ? name : "");
 }
 
+/* The file that is locked: the first argument of flock and fcntl is its descriptor. */
+static void name_locked(struct thread *t)
+{
+	char link[TARGET];
+
+	if ((t->call == SYS_flock || t->call == SYS_fcntl) &&
+	    file_of(t, t->arg[0], link, sizeof link))
+		snprintf(t->target, TARGET, "%s", link);
+}
+
 static enum stall kind_of(struct thread *t)
 {
 	enum stall kind;
@@ -407,6 +417,8 @@ static enum stall kind_of(struct thread *t)
 		return by_polled(t);
 	if (kind == STALL_STORAGE)
 		name_file(t);
+	if (kind == STALL_FILE_LOCK)
+		name_locked(t);
 	if (kind == STALL_NETWORK && !t->target[0] && t->call < 0)
 		by_polled(t); /* for its words only */
 	return kind;
