@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Steps of made jobs (report/summary/steps.h, core/statistics/cycle.h). Many: bench/steps.c. */
+/* Steps of made jobs (report/steps/steps.h, core/statistics/cycle.h). Many: bench/steps.c. */
 #include "made_steps.h"
-#include "report/summary/steps.h"
+#include "report/steps/steps.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

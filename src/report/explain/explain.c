@@ -2,8 +2,8 @@
 #include "report/explain/explain.h"
 
 #include "base/text/escape.h"
+#include "report/steps/steps.h"
 #include "report/summary/peersused.h"
-#include "report/summary/steps.h"
 
 #include <errno.h>
 #include <math.h>

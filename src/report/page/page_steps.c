@@ -3,7 +3,7 @@
  * plain. */
 #include "report/page/page_html.h"
 #include "report/page/page_table.h"
-#include "report/summary/steps.h"
+#include "report/steps/steps.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -251,7 +251,7 @@ struct summary {
 	struct summary_reason reason;
 	struct summary_ending ending;
 	struct account account;   /* where the time went */
-	struct steps *iterations; /* its steps (report/summary/steps.h) */
+	struct steps *iterations; /* its steps (report/steps/steps.h) */
 	struct waittime *waits;   /* of threads (report/summary/waittime.h); NULL: not recorded */
 	struct files_used *files_used; /* report/summary/filesused.h; NULL: not recorded */
 	/* Of them, where system calls were traced: opens of small files in one directory, and what

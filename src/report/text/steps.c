@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steps.c - the steps of a job, for a terminal and as JSON. */
-#include "report/summary/steps.h"
+#include "report/steps/steps.h"
 #include "base/text/escape.h"
 #include "base/text/json.h"
 #include "core/stacks/symbol.h"

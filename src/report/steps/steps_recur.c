@@ -3,7 +3,7 @@
  * collective calls of MPI that all come out of together. Their times are known however rarely the
  * job was sampled. */
 #include "base/array.h"
-#include "report/summary/steps.h"
+#include "report/steps/steps.h"
 
 #include <errno.h>
 #include <math.h>

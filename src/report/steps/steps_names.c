@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steps_names.c - steps that a program names: spans or marks that repeat. */
 #include "base/array.h"
-#include "report/summary/steps.h"
+#include "report/steps/steps.h"
 
 #include <ctype.h>
 #include <errno.h>

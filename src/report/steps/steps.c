@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/summary/steps.h"
+#include "report/steps/steps.h"
 #include "core/statistics/cycle.h"
 #include "core/statistics/stats.h"
-#include "report/summary/steps_grid.h"
+#include "report/steps/steps_grid.h"
 
 #include <errno.h>
 #include <math.h>

@@ -10,8 +10,8 @@
  * write more, which are taken for checkpoints; and without slow and short ones. Seconds are since
  * the run began. Texts are the run's, and hostile. {0} is empty and safe to free.
  */
-#ifndef SONDE_REPORT_SUMMARY_STEPS_H
-#define SONDE_REPORT_SUMMARY_STEPS_H
+#ifndef SONDE_REPORT_STEPS_STEPS_H
+#define SONDE_REPORT_STEPS_STEPS_H
 
 #include "base/bytes.h"
 #include "core/frame/run.h"

@@ -5,10 +5,10 @@
  *
  * {0} is empty and safe to free.
  */
-#ifndef SONDE_REPORT_SUMMARY_STEPS_GRID_H
-#define SONDE_REPORT_SUMMARY_STEPS_GRID_H
+#ifndef SONDE_REPORT_STEPS_STEPS_GRID_H
+#define SONDE_REPORT_STEPS_STEPS_GRID_H
 
-#include "report/summary/steps.h"
+#include "report/steps/steps.h"
 
 struct step_grid {
 	double from_s, width_s;

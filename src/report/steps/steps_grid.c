@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/summary/steps_grid.h"
+#include "report/steps/steps_grid.h"
 #include "core/frame/derive.h"
 #include "core/statistics/cycle.h"
 
