@@ -6,7 +6,7 @@
  * loops of which nothing is found; jobs without steps in which some are found; slow steps that are
  * found. every: each loop that was missed on standard error.
  */
-#include "report/summary/steps.h"
+#include "report/steps/steps.h"
 #include "../tests/made_rounds.h"
 
 #include <stdio.h>

@@ -2,12 +2,12 @@
 #include "cmd/show_views.h"
 
 #include "console/command.h"
+#include "report/steps/steps.h"
 #include "report/summary/code.h"
 #include "report/summary/mpi.h"
 #include "report/summary/path.h"
 #include "report/summary/peersused.h"
 #include "report/summary/pipeline.h"
-#include "report/summary/steps.h"
 #include "report/summary/touched.h"
 #include "report/summary/waittime.h"
 

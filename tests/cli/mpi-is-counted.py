@@ -188,6 +188,63 @@ def check_late(mpi):
         assert have["last_rank"] == last and abs(have["arrival_spread_seconds"] - spread) < .005, f"{mpi}: {name}: {have}, its clock: {spread}"
 
 
+# First the others wait for rank 0, then for rank 2, as long: their sums are equal. Each says how long it worked in each step.
+HELD = """
+#include <mpi.h>
+#include <stdio.h>
+#include <time.h>
+enum { STEPS = 30, HALF = 15, MS = 1000000 };
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec * 1e-9;
+}
+int main(int argc, char **argv)
+{
+	double worked[STEPS];
+	int rank;
+	char name[256];
+	FILE *f;
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	for (int i = 0; i < STEPS; i++) {
+		int slow = i < HALF ? 0 : 2;
+		const struct timespec work = { 0, rank == slow ? 200 * MS : 20 * MS };
+		double from = now();
+		nanosleep(&work, NULL);
+		worked[i] = now() - from;
+		MPI_Barrier(MPI_COMM_WORLD);
+	}
+	snprintf(name, sizeof name, "%s.%d", argv[1], rank);
+	f = fopen(name, "w");
+	for (int i = 0; i < STEPS; i++)
+		fprintf(f, "%.9f\\n", worked[i]);
+	fclose(f);
+	MPI_Finalize();
+	return 0;
+}
+"""
+
+
+def check_held(mpi):
+    with open("held.c", "w", encoding="utf-8") as f:
+        f.write(HELD)
+    run(f"mpicc.{mpi}", "-O2", "-o", f"held.{mpi}", "held.c")
+    shown = record(f"held.{mpi}.out", mpi, f"./held.{mpi}", f"held.{mpi}.said")
+    worked = [[float(line) for line in open(f"held.{mpi}.said.{rank}", encoding="utf-8")] for rank in range(RANKS)]
+    for rank, of in ((0, range(15)), (2, range(15, 30))):
+        wanted = sum(worked[rank][i] - sum(worked[other][i] for other in range(RANKS) if other != rank) / (RANKS - 1) for i in of)
+        held = shown["ranks"][rank]["held_seconds"]
+        assert .6 * wanted < held < 1.02 * wanted + PAUSE, f"{mpi}: rank {rank}: {held}, its clock: {wanted}"
+    longest = sorted(shown["waited_for"], key=lambda s: -s["held_seconds"])[:2]
+    first, second = sorted(longest, key=lambda s: s["from_seconds"])
+    assert [first["rank"], second["rank"]] == [0, 2] and first["to_seconds"] <= second["from_seconds"] + .3, f"{mpi}: {longest}"
+    assert abs(sum(r["held_seconds"] for r in shown["ranks"]) - shown["held_seconds"]) < 1e-6, shown["ranks"]
+    text = run(SONDE, "show", "--mpi", f"held.{mpi}.out")
+    assert re.search(r"^while rank [02] computed, the others were in MPI for at least ", text, re.M), text
+
+
 # A tool of its own that counts MPI_Allreduce, and calls the library's PMPI_.
 TOOL = """
 #include <mpi.h>
@@ -230,4 +287,5 @@ for each in MPIS:
     check_c(each)
     check_fortran(each)
     check_late(each)
+    check_held(each)
     check_tools(each)

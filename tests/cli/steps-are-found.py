@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""sonde show --steps names the steps of a job: marks that repeat, whatever number is in them, else what repeats in its samples. compare has a gate on
+"""sonde show --steps names the steps of a job: marks that repeat, whatever number is in them, else processes that start, else what repeats in its samples. compare has a gate on
 the time of a step, and the page shows them. A job that does one thing has none. How well steps are found in samples: bench/steps.sh."""
 import json
 import os
@@ -40,6 +40,14 @@ sonde("compare", "--fail-if", "step_seconds>+50%", *reversed(pair))
 sonde("report", "--only", "html", "quick1")
 with open("quick1/report.html", encoding="utf-8") as f:
     assert 'id="h-steps"' in f.read()
+
+# A script that marks nothing: by the starts of a program, exactly, though there are few samples. Some wait for a core.
+sonde("run", "-q", "-i", "2s", "-o", "script", "--", "sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.7; done")
+script = json.loads(sonde("show", "--steps", "--json", "script").stdout)
+assert script["found_in"] == "starts" and script["name"] == "sleep" and script["metric"] is None and len(script["steps"]) == 9, script
+assert 0.7 < script["median_seconds"] < 1, script
+assert "9 steps. From start to start of a process: sleep\n" in sonde("show", "--steps", "script").stdout
+assert explained.finding(explained.explain("script"), "steps")["confidence"] == "medium"
 
 # What grew in slow steps of 5 s instead of 2 s: 2 s of solve and a wait of 3 s in load instead of 1 s each; not the thread that waits all the time.
 subprocess.run([os.environ["PROGRAMS"] + "/stepped_run", "known"], check=True)

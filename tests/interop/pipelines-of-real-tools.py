@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # limit: 400
-"""Rules of real workflows have their names and figures: Snakemake (shell, script and run), cwltool, make, GNU parallel and Ninja if they are installed, and Nextflow if its
+"""Rules of real workflows have their names and figures: Snakemake (shell, script and run), cwltool, Toil, make, GNU parallel and Ninja if they are installed, and Nextflow if its
 jars are in $BUILD/nextflow. The lines to paste are read by Snakemake and Nextflow themselves."""
 import glob
 import json
@@ -77,15 +77,29 @@ rule made:
     assert "own records of the name are not there" in text and "  python3\n" in text and "  plot\n" in text, text
 
 
-def cwl():
+def write_flow():
     write("hold.cwl", json.dumps({"cwlVersion": "v1.2", "class": "CommandLineTool", "inputs": {"number": "int"}, "outputs": [], "baseCommand": [
         "/usr/bin/python3", "-c", "import time; held = b'x' * (60 << 20); time.sleep(1.5)"]}))
     write("flow.cwl", json.dumps({"cwlVersion": "v1.2", "class": "Workflow", "requirements": [{"class": "ScatterFeatureRequirement"}],
                                   "inputs": {"numbers": "int[]"}, "outputs": [],
                                   "steps": {"hold": {"run": "hold.cwl", "scatter": "number", "in": {"number": "numbers"}, "out": []}}}))
+
+
+def cwl():
+    write_flow()
     told = record("cwl", f"{BIN}/cwltool", "flow.cwl", "--numbers", "1", "--numbers", "2")["cwl"]
     has(told["by"]["python3"], 2, 1.4, 60)
     assert "ResourceRequirement:" in told["by"]["python3"]["paste"], told
+
+
+def toil():
+    """The same steps by Toil: in its own process, or in workers that it starts."""
+    write_flow()
+    told = record("toil", f"{BIN}/toil-cwl-runner", "--jobStore", "store", "--disableProgress", "flow.cwl", "--numbers", "1", "--numbers", "2",
+                  PATH=f"{BIN}:{os.environ['PATH']}")
+    # On a busy machine a sample may see Toil's own stat and du.
+    assert set(told) == {"cwl"} and set(told["cwl"]["by"]) <= {"python3", "stat", "du"}, told
+    has(told["cwl"]["by"]["python3"], 2, 1.4, 60)
 
 
 def parallel():
@@ -124,7 +138,7 @@ def nextflow(jars):
 
 
 tried = []
-for name, run, there in [("Snakemake", snakemake, True), ("cwltool", cwl, True), ("GNU parallel", parallel, shutil.which("parallel")),
+for name, run, there in [("Snakemake", snakemake, True), ("cwltool", cwl, True), ("Toil", toil, os.path.exists(f"{BIN}/toil-cwl-runner")), ("GNU parallel", parallel, shutil.which("parallel")),
                          ("make", make, True), ("Ninja", ninja, shutil.which("ninja")),
                          ("Nextflow", lambda: nextflow(f"{BUILD}/nextflow/*"), glob.glob(f"{BUILD}/nextflow/nextflow-*.jar") and shutil.which("java"))]:
     if there:

@@ -157,6 +157,25 @@ static void test_peaks(void **state)
 	end(&j);
 }
 
+/* Toil asks stat for the kind of a file system; a sample may come before it executes that. A step
+ * of that name has a command line of its own. */
+static void test_helpers_of_a_driver_are_no_tasks(void **state)
+{
+	static const char runner[] = "python3 toil-cwl-runner flow.cwl";
+	const struct made m[] = {
+		{ "python3 toil-cwl-runner", runner, -1, 0, 20, 1, 80 },
+		{ "stat", NULL, 0, 1, 1.01, 0, 0 },
+		{ "stat", runner, 0, 2, 2.1, 0, 80 },
+		{ "stat", "stat reads.bam", 0, 3, 9, 1, 2 },
+	};
+	struct job j;
+
+	(void)state;
+	make(&j, m, sizeof m / sizeof m[0]);
+	assert_int_equal(rule(&j, "cwl", "stat")->tasks, 1);
+	end(&j);
+}
+
 static void test_a_peak_may_be_a_bound(void **state)
 {
 	const struct made m[] = { { "xargs", "xargs", -1, 0, 9, 0, 1 },
@@ -476,6 +495,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_recursive_make),
 		cmocka_unit_test(test_peaks),
+		cmocka_unit_test(test_helpers_of_a_driver_are_no_tasks),
 		cmocka_unit_test(test_a_peak_may_be_a_bound),
 		cmocka_unit_test(test_snakemake_says_its_rules),
 		cmocka_unit_test(test_hostile_names),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Steps of made jobs (report/summary/steps.h, core/statistics/cycle.h). Many: bench/steps.c. */
+/* Steps of made jobs (report/steps/steps.h, core/statistics/cycle.h). Many: bench/steps.c. */
 #include "made_steps.h"
-#include "report/summary/steps.h"
+#include "report/steps/steps.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -205,7 +205,7 @@ static void test_marks_are_used_first(void **state)
 	mark(run, "sonde.reduced", 6);
 	assert_int_equal(steps_make(&x, &s, &run->run, &e), 0);
 	assert_string_equal(x.name, "epoch #");
-	assert_true(x.of_marks);
+	assert_int_equal(x.source, STEPS_OF_MARKS);
 	assert_int_equal(x.n, 11);
 	assert_true(fabs(x.mean_s - 7) < 1e-9);
 	assert_true(fabs(x.before_s - 5) < 1e-9);
@@ -279,6 +279,251 @@ static void test_calls_of_mpi_show_steps(void **state)
 	end(&x, run);
 }
 
+/* As samples come that nobody asked to come otherwise: more often at first. */
+static double next_sample(double at_s)
+{
+	return at_s + (at_s < 1 ? 0.05 : at_s < 2 ? 0.1 : at_s < 5 ? 0.25 : at_s < 10 ? 0.5 : 1);
+}
+
+/* Those of the job that are left then. */
+static void thin_out(void)
+{
+	double next = 0;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < job.n; i++) {
+		if (job.at_s[i] < next - 1e-9 && i + 1 < job.n)
+			continue;
+		next = next_sample(next);
+		job.at_s[n] = job.at_s[i];
+		for (int k = 0; k < MADE_SERIES; k++)
+			job.value[k][n] = job.value[k][i];
+		n++;
+	}
+	job.n = n;
+}
+
+/* A value stands for as long as samples are apart, and that alone repeats. */
+static void test_distances_of_samples_are_no_steps(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 10; seed++) {
+		struct steps x;
+		struct synth *run;
+
+		job = (struct made_job){ .interval_s = 0.01, .random.state = seed };
+		for (int i = 0; i < 5000; i++)
+			made_put(&job,
+				 (struct made_piece){ 0.004, made_between(&job, 0, 2), 0, 0, 1e8 });
+		made_sample(&job);
+		thin_out();
+		run = found(&x, 20);
+		if (x.n)
+			fail_msg("%d: %u steps of %g s", (int)seed, x.n, x.mean_s);
+		end(&x, run);
+	}
+}
+
+/* Steps of six samples, after some that came more often: 13 of 20 jobs of twelve steps, else half
+ * as many. */
+static void test_steps_are_found_where_samples_become_fewer(void **state)
+{
+	unsigned good = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct made_loop l = {
+			.kind = (int)(seed % 2 * 2), .period_s = 6, .cores = 2, .share = 0.6
+		};
+		struct steps x;
+		struct synth *run;
+		double all_s = 0;
+
+		job = (struct made_job){ .interval_s = 0.05, .noise = 0.005, .random.state = seed };
+		for (int i = 0; i < 12; i++) {
+			double s = 6 * (1 + 0.05 * made_between(&job, -1, 1));
+
+			made_step(&job, &l, s);
+			all_s += s;
+		}
+		made_sample(&job);
+		thin_out();
+		run = found(&x, all_s);
+		good += fabs(x.mean_s / (all_s / 12) - 1) < 0.02;
+		end(&x, run);
+	}
+	assert_in_range(good, 13, 20);
+}
+
+/* Threads that never give up a CPU have no rests: what others take from them repeats. */
+static void test_what_others_take_is_no_step(void **state)
+{
+	const struct metric rests = { .name = "job.waited_voluntary_switches",
+				      .unit = UNIT_COUNT,
+				      .kind = KIND_TOTAL };
+
+	(void)state;
+	for (int each = 0; each < 2; each++) {
+		const struct summary s = { .wall_s = 87 };
+		struct steps x;
+		struct synth *run;
+		uint32_t series;
+		struct err e;
+
+		make_known(false);
+		run = made_run(&job);
+		series = synth_series(run, 1, synth_metric(run, rests), 0);
+		for (uint32_t i = 0; i < run->nrows; i++) {
+			run->row[i].value[series] = each ? (int64_t)job.at_s[i] : 3;
+			run->row[i].present[series] = 1;
+		}
+		for (uint32_t i = 0; i < run->nrows; i++) /* nothing but CPU time tells anything */
+			for (uint32_t k = 2; k <= MADE_SERIES; k++)
+				run->row[i].present[k] = 0;
+		assert_int_equal(steps_make(&x, &s, &run->run, &e), 0);
+		if (each)
+			assert_in_range(x.n, 37, 40);
+		else
+			assert_int_equal(x.n, 0);
+		end(&x, run);
+	}
+}
+
+/* A process that the given one started. */
+static void start(struct synth *run, const char *name, uint32_t parent, double at_s, double for_s)
+{
+	uint32_t i = synth_instance(run, "process", name);
+
+	run->instances[i].parent = parent;
+	run->instances[i].birth_ns = (int64_t)(at_s * 1e9);
+	run->instances[i].end_ns = (int64_t)((at_s + for_s) * 1e9);
+}
+
+/* A job of which samples show nothing, and its shell. */
+static struct synth *start_job(uint32_t *shell, uint64_t seed)
+{
+	struct synth *run;
+
+	job = (struct made_job){ .interval_s = 1, .random.state = seed };
+	made_put(&job, (struct made_piece){ 60, 1, 0, 0, 1e9 });
+	made_sample(&job);
+	run = made_run(&job);
+	*shell = synth_instance(run, "process", "bash");
+	return run;
+}
+
+/* One process a step, in every fifth step another one; then three at once, of which samples say
+ * as little. */
+static void test_starts_of_processes_show_steps(void **state)
+{
+	const struct summary s = { .wall_s = 60 };
+
+	(void)state;
+	for (int each = 1; each <= 3; each += 2) {
+		struct steps x;
+		uint32_t shell;
+		struct synth *run = start_job(&shell, 4);
+		struct err e;
+		double at = 3;
+
+		start(run, "solve", shell, at - 0.2, 0.1); /* of what comes before the loop */
+		for (int i = 0; i < 30; i++) {
+			for (int k = 0; k < each; k++)
+				start(run, "solve", shell, at + 0.01 * k, 1);
+			at += 1.5 * (1 + 0.05 * made_between(&job, -1, 1));
+			if (i % 5 == 4)
+				start(run, "cp", shell, at, 0.9);
+			at += i % 5 == 4 ? 0.9 : 0;
+		}
+		assert_int_equal(steps_make(&x, &s, &run->run, &e), 0);
+		assert_int_equal(x.n, 29);
+		assert_int_equal(x.source, STEPS_OF_STARTS);
+		assert_string_equal(x.name, "solve");
+		assert_true(fabs(x.median_s / 1.5 - 1) < 0.015);
+		assert_in_range(x.count[STEP_CHECKPOINT], 5, 6);
+		end(&x, run);
+	}
+}
+
+/* Compilers take any time, and come one after the other all the same. */
+static void test_starts_at_uneven_distances_are_no_steps(void **state)
+{
+	unsigned some = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 100; seed++) {
+		const struct summary s = { .wall_s = 60 };
+		struct steps x;
+		uint32_t shell;
+		struct synth *run = start_job(&shell, seed);
+		struct err e;
+
+		for (double at = 1; at < 58;) {
+			double took = 2 * exp(0.5 * random_normal(&job.random));
+
+			start(run, "cc1", shell, at, took);
+			at += took;
+		}
+		assert_int_equal(steps_make(&x, &s, &run->run, &e), 0);
+		some += x.n > 0;
+		end(&x, run);
+	}
+	assert_in_range(some, 0, 2);
+}
+
+/* Somebody looks each second at how far a job is that does one thing. */
+static void test_a_heartbeat_is_no_loop_of_the_job(void **state)
+{
+	(void)state;
+	for (int beside = 0; beside < 2; beside++) {
+		struct summary_process processes[64] = { 0 };
+		struct summary s = { .wall_s = 60, .processes = processes };
+		struct steps x;
+		uint32_t shell;
+		struct synth *run = start_job(&shell, 4);
+		struct err e;
+
+		start(run, "solve", shell, 1, 58);
+		if (beside) { /* the loop is of a shell of its own */
+			start(run, "bash", shell, 1, 58);
+			shell = run->run.ninstances - 1;
+		}
+		for (int i = 0; i < 50; i++)
+			start(run, "sleep", shell, 2 + 1.01 * i, 1);
+		for (uint32_t i = 1; i < run->run.ninstances; i++)
+			processes[s.nprocesses++] = (struct summary_process){
+				.instance = i,
+				.cpu_s = strcmp(run->instances[i].name, "solve") ? 0.01 : 57,
+			};
+		assert_int_equal(steps_make(&x, &s, &run->run, &e), 0);
+		assert_int_equal(x.n, 0);
+		end(&x, run);
+	}
+}
+
+/* Calls that take long are spans; a step is from the end of one to the end of the next. */
+static void test_long_calls_of_mpi_show_steps(void **state)
+{
+	const struct summary s = { .wall_s = 60 };
+	struct steps x;
+	uint32_t shell;
+	struct synth *run = start_job(&shell, 4);
+	struct err e;
+
+	(void)state;
+	for (int i = 0; i < 40; i++)
+		run->spans[run->run.nspans++] =
+			(struct run_span){ .node = 1,
+					   .name = "MPI_Allreduce",
+					   .begin_ns = (int64_t)((2 + 1.4 * i) * 1e9),
+					   .end_ns = (int64_t)((2.8 + 1.4 * i) * 1e9) };
+	assert_int_equal(steps_make(&x, &s, &run->run, &e), 0);
+	assert_int_equal(x.n, 39);
+	assert_int_equal(x.source, STEPS_OF_CALLS);
+	assert_true(fabs(x.mean_s / 1.4 - 1) < 1e-6);
+	end(&x, run);
+}
+
 static void test_nothing_is_found_in_nothing(void **state)
 {
 	struct steps x;
@@ -306,6 +551,13 @@ int main(void)
 		cmocka_unit_test(test_marks_are_used_first),
 		cmocka_unit_test(test_spans_are_steps_if_they_follow_each_other),
 		cmocka_unit_test(test_calls_of_mpi_show_steps),
+		cmocka_unit_test(test_distances_of_samples_are_no_steps),
+		cmocka_unit_test(test_steps_are_found_where_samples_become_fewer),
+		cmocka_unit_test(test_what_others_take_is_no_step),
+		cmocka_unit_test(test_starts_of_processes_show_steps),
+		cmocka_unit_test(test_starts_at_uneven_distances_are_no_steps),
+		cmocka_unit_test(test_a_heartbeat_is_no_loop_of_the_job),
+		cmocka_unit_test(test_long_calls_of_mpi_show_steps),
 		cmocka_unit_test(test_nothing_is_found_in_nothing),
 	};
 

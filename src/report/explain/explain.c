@@ -2,8 +2,8 @@
 #include "report/explain/explain.h"
 
 #include "base/text/escape.h"
+#include "report/steps/steps.h"
 #include "report/summary/peersused.h"
-#include "report/summary/steps.h"
 
 #include <errno.h>
 #include <math.h>
@@ -439,7 +439,9 @@ void explain_steps(struct explain *x)
 	explain_number(f, "step_seconds", UNIT_SECONDS, s->step_s, "show:/job/step_seconds");
 	explain_number(f, "steps_slow", UNIT_COUNT, s->steps_slow, "show:/job/steps_slow");
 	put_slowest(f, steps);
-	f->confidence = steps->metric ? CONFIDENCE_MEDIUM : CONFIDENCE_HIGH;
+	f->confidence = steps->source == STEPS_OF_SPANS || steps->source == STEPS_OF_MARKS
+				? CONFIDENCE_HIGH
+				: CONFIDENCE_MEDIUM;
 	if (steps->metric)
 		explain_copy(f->metric, sizeof f->metric, steps->metric);
 	explain_settle(f, "sonde show --steps", s->path, NULL);

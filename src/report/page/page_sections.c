@@ -116,6 +116,9 @@ void html_mpi(struct bytes *b, const struct page_source *p)
 		      "MPI</h2>\n");
 	mpi_words(m, 3, &words);
 	html_soft(b, &words);
+	mpi_held_words(m, &words);
+	if (words.len)
+		html_soft(b, &words);
 	if (!m->missing) {
 		efficiencies(b, m);
 		functions(b, m);

@@ -3,7 +3,7 @@
  * plain. */
 #include "report/page/page_html.h"
 #include "report/page/page_table.h"
-#include "report/summary/steps.h"
+#include "report/steps/steps.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -151,8 +151,7 @@ void html_steps(struct bytes *b, const struct page_source *p)
 	steps_words(x, &words);
 	html_soft(b, &words);
 	if (*x->name)
-		bytes_printf(&words, "%s: %s", x->of_marks ? "From mark to mark" : "Spans",
-			     x->name);
+		bytes_printf(&words, "%s: %s", steps_source_words[x->source], x->name);
 	else
 		bytes_printf(&words, "Found in %s", x->metric);
 	html_soft(b, &words);

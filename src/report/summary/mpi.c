@@ -67,6 +67,7 @@ static int ranks_find(struct making *k)
 			.elapsed_s = last_of(k, i, k->elapsed),
 			.inside_s = last_of(k, i, k->inside),
 			.late_s = NAN,
+			.held_s = NAN,
 		};
 	}
 	return 0;
@@ -509,7 +510,7 @@ int mpi_make(struct mpi **m, const struct run *r, const struct series_index *x, 
 	*m = k.m = calloc(1, sizeof **m);
 	k.place = calloc((size_t)r->ninstances + 1, sizeof *k.place);
 	if (k.m) {
-		k.m->late_s = NAN;
+		k.m->late_s = k.m->held_s = k.m->held_of_s = NAN;
 		k.m->pop = (struct mpi_pop){ NAN, NAN, NAN, NAN, NAN };
 	}
 	if (k.m && k.place)
@@ -527,6 +528,7 @@ void mpi_free(struct mpi *m)
 	free(m->function);
 	free(m->peer);
 	free(m->phase);
+	free(m->stretch);
 	free(m);
 }
 

@@ -30,6 +30,13 @@ struct mpi_rank {
 	uint32_t instance, rank, node;
 	double began_s, elapsed_s, inside_s, transfer_s, calls, bytes;
 	double late_s; /* how much later than the first rank it comes to what all do; mean */
+	double held_s; /* the others were in MPI while it computed: at least, on average; NAN */
+};
+
+/* For a while one rank computed more than each other one. */
+struct mpi_stretch {
+	uint32_t rank; /* its place in the launch */
+	double from_s, to_s, held_s;
 };
 
 /* All calls of a function. */
@@ -82,6 +89,10 @@ struct mpi {
 	uint32_t npeers;
 	struct mpi_phase *phase; /* in order of their first begin */
 	uint32_t nphases;
+	/* Of all ranks; of how long that is. NAN: not known, as with clocks that are not. */
+	double held_s, held_of_s;
+	struct mpi_stretch *stretch; /* those with most, in order of time */
+	uint32_t nstretches;
 };
 
 /* *m NULL: nobody asked for it. 0 or -errno with a sentence. Free it in either case. */
@@ -90,8 +101,13 @@ void mpi_free(struct mpi *m); /* NULL is fine */
 /* It, and what rules ask for. */
 int summary_mpi_make(struct summary *s, const struct run *r, const struct series_index *x,
 		     struct err *e);
-/* The phases besides (mpi_phases.c): it reads the run's chunks where there are any. */
+/* The phases besides (mpi_phases.c), and for whom the others waited: reads the run's chunks. */
 int mpi_phases_make(struct mpi *m, struct run *r, struct err *e);
+struct mpi_curves;
+/* For whom the others waited (mpi_held.c). 0 or -ENOMEM. */
+int mpi_held_make(struct mpi *m, const struct mpi_curves *x, const struct run *r);
+/* The rank for which they waited longest: its place. */
+uint32_t mpi_held_most(const struct mpi *m);
 
 /* Of a rank, or a part of it: its time, in MPI, and moving data. */
 struct mpi_share {
@@ -103,6 +119,8 @@ bool mpi_is_begin(const char *name);
 
 /* "rank 2 of 4 comes last, 12 ms after the first": of what all do together; or nothing. */
 void mpi_late_words(const struct mpi *m, struct bytes *out);
+/* "while rank 2 computed, the others were in MPI for 8.1 s (20 %) on average": or nothing. */
+void mpi_held_words(const struct mpi *m, struct bytes *out);
 /* A line: efficiencies, the functions of most time, who is late. Escaped for a terminal. */
 void mpi_words(const struct mpi *m, unsigned most, struct bytes *out);
 void mpi_print(const struct mpi *m, const struct run *r, FILE *out);

@@ -142,10 +142,15 @@ static void find_drivers(struct forest *f, const struct pipeline_tool *t)
 	}
 }
 
-static bool is_skipped(const struct pipeline_tool *t, const struct summary_process *x)
+/* One whose command line is still its driver's was sampled before it executed its own program. */
+static bool is_skipped(const struct pipeline_tool *t, const struct summary_process *driver,
+		       const struct summary_process *x)
 {
+	bool is_seen = x->command_line && (!driver->command_line ||
+					   strcmp(x->command_line, driver->command_line) != 0);
+
 	return is_one(&t->list[PIPELINE_SKIP], x->name) ||
-	       (!x->command_line && is_one(&t->list[PIPELINE_SKIP_SHORT], x->name));
+	       (!is_seen && is_one(&t->list[PIPELINE_SKIP_SHORT], x->name));
 }
 
 /* Returns how many tasks there are. */
@@ -162,7 +167,8 @@ static uint32_t find_owners(struct forest *f, const struct pipeline_tool *t)
 		if (f->owner[i] != NONE || x->counted_already)
 			continue;
 		if (f->role[i] == ROLE_TASK ||
-		    (!f->role[i] && up != NONE && f->role[up] == ROLE_DRIVER && !is_skipped(t, x)))
+		    (!f->role[i] && up != NONE && f->role[up] == ROLE_DRIVER &&
+		     !is_skipped(t, &f->s->processes[up], x)))
 			f->owner[i] = i;
 		tasks += f->owner[i] == i;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/summary/summary.h"
 #include "report/judging/rules.h"
+#include "report/steps/steps.h"
 #include "report/summary/code.h"
 #include "report/summary/ending.h"
 #include "report/summary/filesused.h"
@@ -8,7 +9,6 @@
 #include "report/summary/parts.h"
 #include "report/summary/peersused.h"
 #include "report/summary/reason.h"
-#include "report/summary/steps.h"
 #include "report/summary/touched.h"
 #include "report/summary/waittime.h"
 

@@ -266,7 +266,7 @@ struct summary {
 	char hidden_more[2 * STORY_TEXT + 240]; /* the process's arguments, and that line; or "" */
 	struct summary_ending ending;
 	struct account account;   /* where the time went */
-	struct steps *iterations; /* its steps (report/summary/steps.h) */
+	struct steps *iterations; /* its steps (report/steps/steps.h) */
 	struct waittime *waits;   /* of threads (report/summary/waittime.h); NULL: not recorded */
 	struct files_used *files_used; /* report/summary/filesused.h; NULL: not recorded */
 	/* Of them, where system calls were traced: opens of small files in one directory, and what

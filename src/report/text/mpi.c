@@ -23,6 +23,35 @@ void mpi_late_words(const struct mpi *m, struct bytes *out)
 	bytes_puts(out, " behind the first on average");
 }
 
+void mpi_held_words(const struct mpi *m, struct bytes *out)
+{
+	const double matters = 0.03;
+	uint32_t most = mpi_held_most(m);
+	const struct mpi_stretch *longest = NULL;
+	double held_s = m->nranks ? m->rank[most].held_s : (double)NAN;
+
+	if (!(held_s >= matters * m->held_of_s) || !(held_s >= late_matters_s))
+		return;
+	bytes_printf(out, "while rank %u computed, the others were in MPI for at least ",
+		     m->rank[most].rank);
+	lines_number(out, UNIT_SECONDS, held_s);
+	bytes_puts(out, " on average (");
+	lines_number(out, UNIT_RATIO, held_s / m->held_of_s);
+	bytes_puts(out, ")");
+	for (uint32_t i = 0; i < m->nstretches; i++)
+		if (m->stretch[i].rank == most &&
+		    (!longest || m->stretch[i].held_s > longest->held_s))
+			longest = &m->stretch[i];
+	if (!longest)
+		return;
+	bytes_puts(out, ", ");
+	lines_number(out, UNIT_SECONDS, longest->held_s);
+	bytes_puts(out, " of that from ");
+	lines_number(out, UNIT_SECONDS, longest->from_s);
+	bytes_puts(out, " to ");
+	lines_number(out, UNIT_SECONDS, longest->to_s);
+}
+
 static void ratio_put(struct bytes *out, const char *name, double ratio, const char *behind)
 {
 	bytes_printf(out, "%s ", name);
@@ -126,19 +155,21 @@ static void functions_print(const struct mpi *m, FILE *out)
 
 static void ranks_print(const struct mpi *m, const struct run *r, FILE *out)
 {
-	fprintf(out, "\n%10s %10s %10s %10s %10s %10s  %s\n", "TIME", "IN MPI", "TRANSFER", "CALLS",
-		"BYTES", "LATE", "RANK");
+	fprintf(out, "\n%10s %10s %10s %10s %10s %10s %10s  %s\n", "TIME", "IN MPI", "TRANSFER",
+		"CALLS", "BYTES", "LATE", "HELD UP", "RANK");
 	for (uint32_t i = 0; i < m->nranks && i < RANKS; i++) {
 		const struct mpi_rank *x = &m->rank[i];
-		char time[32], in[32], moves[32], calls[32], bytes[32], late[32], host[NAME_SHOWN];
+		char time[32], in[32], moves[32], calls[32], bytes[32], late[32], held[32],
+			host[NAME_SHOWN];
 
-		fprintf(out, "%10s %10s %10s %10s %10s %10s  %u on %s\n",
+		fprintf(out, "%10s %10s %10s %10s %10s %10s %10s  %u on %s\n",
 			number(UNIT_SECONDS, x->elapsed_s, time, sizeof time),
 			number(UNIT_SECONDS, x->inside_s, in, sizeof in),
 			number(UNIT_SECONDS, x->transfer_s, moves, sizeof moves),
 			number(UNIT_COUNT, x->calls, calls, sizeof calls),
 			number(UNIT_BYTES, x->bytes, bytes, sizeof bytes),
-			number(UNIT_SECONDS, x->late_s, late, sizeof late), x->rank,
+			number(UNIT_SECONDS, x->late_s, late, sizeof late),
+			number(UNIT_SECONDS, x->held_s, held, sizeof held), x->rank,
 			escape_terminal_into(host, sizeof host, r->nodes[x->node].host));
 	}
 	if (m->nranks > RANKS)
@@ -161,10 +192,20 @@ static void peers_print(const struct mpi *m, FILE *out)
 		fprintf(out, "and %u more pairs: --json has them\n", m->npeers - PEERS);
 }
 
+static void words_print(void (*words)(const struct mpi *m, struct bytes *out), const struct mpi *m,
+			FILE *out)
+{
+	struct bytes text = { 0 };
+
+	words(m, &text);
+	bytes_u8(&text, '\0');
+	if (text.len > 1 && !text.failed)
+		fprintf(out, "\n%s\n", (const char *)text.data);
+	bytes_free(&text);
+}
+
 void mpi_print(const struct mpi *m, const struct run *r, FILE *out)
 {
-	struct bytes late = { 0 };
-
 	if (m->missing) {
 		fprintf(out, "%s\n", m->missing);
 		return;
@@ -173,15 +214,12 @@ void mpi_print(const struct mpi *m, const struct run *r, FILE *out)
 	functions_print(m, out);
 	ranks_print(m, r, out);
 	peers_print(m, out);
-	mpi_late_words(m, &late);
-	bytes_u8(&late, '\0');
-	if (late.len > 1 && !late.failed)
-		fprintf(out, "\n%s\n", (const char *)late.data);
+	words_print(mpi_late_words, m, out);
+	words_print(mpi_held_words, m, out);
 	if (m->nranks < m->ranks)
 		fprintf(out, "\n%u of %u ranks were recorded\n", m->nranks, m->ranks);
 	if (m->nlaunches > 1)
 		fprintf(out, "\nthe longest of %u launches\n", m->nlaunches);
-	bytes_free(&late);
 }
 
 /* ---- JSON ---- */
@@ -214,6 +252,7 @@ static void ranks_json(struct json *j, const struct mpi *m, const struct run *r)
 		json_put_real(j, "calls", x->calls);
 		json_put_real(j, "bytes", x->bytes);
 		json_put_real(j, "late_seconds", x->late_s);
+		json_put_real(j, "held_seconds", x->held_s);
 		json_object_end(j);
 	}
 	json_array_end(j);
@@ -296,11 +335,32 @@ static void peers_json(struct json *j, const struct mpi *m)
 	json_array_end(j);
 }
 
+static void stretches_json(struct json *j, const struct mpi *m)
+{
+	json_put_real(j, "held_seconds", m->held_s);
+	json_put_real(j, "held_of_seconds", m->held_of_s);
+	json_key(j, "waited_for");
+	json_array(j);
+	for (uint32_t i = 0; i < m->nstretches; i++) {
+		const struct mpi_stretch *s = &m->stretch[i];
+
+		json_object(j);
+		json_put_int(j, "rank", m->rank[s->rank].rank);
+		json_put_real(j, "from_seconds", s->from_s);
+		json_put_real(j, "to_seconds", s->to_s);
+		json_put_real(j, "held_seconds", s->held_s);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
 void mpi_json(const struct mpi *recorded, const struct run *r, struct bytes *out)
 {
 	static const struct mpi none = { .missing = "not recorded; use run --annotations mpi",
 					 .pop = { NAN, NAN, NAN, NAN, NAN },
-					 .late_s = NAN };
+					 .late_s = NAN,
+					 .held_s = NAN,
+					 .held_of_s = NAN };
 	const struct mpi *m = recorded ? recorded : &none;
 	struct json j = { .out = out, .indent = true };
 
@@ -323,6 +383,7 @@ void mpi_json(const struct mpi *recorded, const struct run *r, struct bytes *out
 	calls_json(&j, m);
 	peers_json(&j, m);
 	phases_json(&j, m);
+	stretches_json(&j, m);
 	json_object_end(&j);
 	bytes_puts(out, "\n");
 }

@@ -416,7 +416,7 @@ static const char how_to_write[] =
 	"    task: */mytool-job *--step {rule} *\n"
 	"    paste: |step {rule}: cpus={cpus}\n\n"
 	"- `driver`: the name of processes (`python3 mytool`) whose children are tasks, without those named in `skip`. A driver within a driver, "
-	"as in a recursive make, is none of its tasks. `skip-short`: likewise, of processes that ended before a sample.\n"
+	"as in a recursive make, is none of its tasks. `skip-short`: likewise, of processes that ended before a sample of their own program.\n"
 	"- `task`: the command line of a process that is a task, with or without a driver. `rule`: the command line of a driver's child that says its "
 	"name.\n"
 	"- `{rule}` is the name: letters, digits and `_ . - :`, as few as possible; before `*` and at the end, as many as possible. `*` is any text, "

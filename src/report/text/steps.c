@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steps.c - the steps of a job, for a terminal and as JSON. */
-#include "report/summary/steps.h"
+#include "report/steps/steps.h"
 #include "base/text/escape.h"
 #include "base/text/json.h"
 #include "core/stacks/symbol.h"
@@ -12,6 +12,18 @@ enum { CELL = 64, SHOWN = 12 };
 const char *const step_kind_names[STEP_KINDS] = {
 	[STEP_PLAIN] = "plain", [STEP_WARM_UP] = "warm-up", [STEP_CHECKPOINT] = "checkpoint",
 	[STEP_SLOW] = "slow",   [STEP_SHORT] = "short",
+};
+
+const char *const steps_source_words[STEPS_SOURCES] = {
+	[STEPS_OF_SAMPLES] = "Found in samples",
+	[STEPS_OF_SPANS] = "Spans",
+	[STEPS_OF_MARKS] = "From mark to mark",
+	[STEPS_OF_STARTS] = "From start to start of a process",
+	[STEPS_OF_CALLS] = "From call to call",
+};
+static const char *const source_names[STEPS_SOURCES] = {
+	[STEPS_OF_SAMPLES] = "samples", [STEPS_OF_SPANS] = "spans", [STEPS_OF_MARKS] = "marks",
+	[STEPS_OF_STARTS] = "starts",   [STEPS_OF_CALLS] = "calls",
 };
 
 static const char *wait_words(enum waiting_part part)
@@ -97,7 +109,7 @@ static void source_text(struct bytes *b, const struct steps *x)
 	char name[STEP_NAME * 4], interval[CELL];
 
 	if (*x->name)
-		bytes_printf(b, "%s %s\n", x->of_marks ? "From mark to mark:" : "Spans:",
+		bytes_printf(b, "%s: %s\n", steps_source_words[x->source],
 			     escape_terminal_into(name, sizeof name, x->name));
 	else
 		bytes_printf(b, "Found in %s, sampled every %s\n", x->metric,
@@ -274,11 +286,7 @@ void steps_json(struct bytes *b, const struct steps *x, const struct run *r)
 	json_put_text(&j, "schema", "sonde/steps/1");
 	json_put_text(&j, "recording", r->path);
 	json_put_text(&j, "host", x->n && x->node ? r->nodes[x->node].host : NULL);
-	json_put_text(&j, "found_in",
-		      !x->n         ? NULL
-		      : x->metric   ? "samples"
-		      : x->of_marks ? "marks"
-				    : "spans");
+	json_put_text(&j, "found_in", x->n ? source_names[x->source] : NULL);
 	json_put_text(&j, "name", *x->name ? x->name : NULL);
 	json_put_text(&j, "metric", x->metric);
 	json_put_real(&j, "interval_seconds", x->interval_s);

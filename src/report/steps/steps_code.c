@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steps_code.c - which code and which waits took longer in slow steps than in plain ones. */
 #include "core/stacks/within.h"
+#include "report/steps/steps.h"
 #include "report/summary/code.h"
-#include "report/summary/steps.h"
 #include "report/summary/waittime.h"
 
 #include <errno.h>

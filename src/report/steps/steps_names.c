@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steps_names.c - steps that a program names: spans or marks that repeat. */
 #include "base/array.h"
-#include "report/summary/steps.h"
+#include "report/steps/steps.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -54,9 +54,15 @@ static void add(struct items *x, const struct item *it, const char *name)
 	put_name(x->item[x->n++].name, name);
 }
 
+bool step_is_call(const char *name)
+{
+	return name && !strncmp(name, "MPI_", strlen("MPI_"));
+}
+
+/* A call of MPI is no step: steps are from one to the next (steps_recur.c). */
 static void add_span(struct items *x, const struct run *r, const struct run_span *s)
 {
-	if (s->end_ns == INT64_MAX || s->end_ns <= s->begin_ns)
+	if (s->end_ns == INT64_MAX || s->end_ns <= s->begin_ns || step_is_call(s->name))
 		return;
 	add(x,
 	    &(struct item){ .node = s->node,
@@ -150,7 +156,7 @@ static int take(struct steps *x, const struct item *it, uint32_t n)
 		return -ENOMEM;
 	x->n = marks ? n - 1 : n;
 	x->node = it->node;
-	x->of_marks = marks;
+	x->source = marks ? STEPS_OF_MARKS : STEPS_OF_SPANS;
 	memcpy(x->name, it->name, sizeof x->name);
 	for (uint32_t i = 0; i < x->n; i++)
 		x->step[i] = (struct step){ .from_s = it[i].from_s,

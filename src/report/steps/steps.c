@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/summary/steps.h"
+#include "report/steps/steps.h"
 #include "core/statistics/cycle.h"
 #include "core/statistics/stats.h"
-#include "report/summary/steps_grid.h"
+#include "report/steps/steps_grid.h"
 
 #include <errno.h>
 #include <math.h>
@@ -52,17 +52,49 @@ static double clear_fit(const struct cycle *c)
 	return middle - worse;
 }
 
-static int find_in_samples(struct steps *x, const struct step_grid *g)
+/* Whether a step has as many readings of the measure as it takes: what is read less often than
+ * others is read at even distances, and so repeats in the grid by itself. */
+static bool is_read_enough(const struct steps *x, const struct step_grid *g, uint32_t measure)
 {
+	const double mean = CYCLE_VALUES - 0.3, most = 0.75;
+	uint32_t all = 0, enough = 0;
+
+	for (uint32_t i = 0; i < x->n; i++) {
+		uint32_t n = step_grid_read(g, measure, x->step[i].from_s, x->step[i].to_s);
+
+		all += n;
+		enough += n + 1 >= CYCLE_VALUES;
+	}
+	return all >= mean * x->n && enough >= most * x->n;
+}
+
+/* Whether what a measure shows is the job's, and not how it was read or scheduled: threads that
+ * never give up a CPU have no rests in which they use less of it. */
+static bool is_of_job(const struct steps *x, const struct step_grid *g, uint32_t measure)
+{
+	if (measure == STEP_CPU && g->rests < x->n)
+		return false;
+	return is_read_enough(x, g, measure);
+}
+
+/* In the measures that are left. */
+static int find_in(struct steps *x, const struct step_grid *g, const uint32_t *measure,
+		   uint32_t nmeasures, uint32_t *shown_by)
+{
+	const double *signal[SIGNALS] = { 0 };
 	struct cycle c;
 	double clear = NAN;
-	int rc = cycle_find(&c, (const double *const *)g->value, SIGNALS, g->n);
+	int rc;
 
+	for (uint32_t i = 0; i < nmeasures; i++)
+		signal[i] = g->value[measure[i]];
+	rc = cycle_find(&c, signal, nmeasures, g->n);
 	if (!rc && c.n > 1) {
 		x->step = calloc(c.n - 1, sizeof *x->step);
 		rc = x->step ? 0 : -ENOMEM;
 		x->n = rc ? 0 : c.n - 1;
-		x->metric = step_measures[c.signal].metric;
+		*shown_by = c.signal;
+		x->metric = step_measures[measure[c.signal]].metric;
 		x->grain_s = fmax(1, c.grain) * g->width_s;
 	}
 	if (x->n)
@@ -74,6 +106,41 @@ static int find_in_samples(struct steps *x, const struct step_grid *g)
 	}
 	cycle_free(&c);
 	return rc;
+}
+
+/* Without those measures that show something which their readings made. */
+static int find_in_samples(struct steps *x, const struct step_grid *g)
+{
+	uint32_t measure[SIGNALS], n = SIGNALS, by = 0;
+
+	for (uint32_t i = 0; i < SIGNALS; i++)
+		measure[i] = i;
+	while (n) {
+		int rc = find_in(x, g, measure, n, &by);
+
+		if (rc || !x->n || is_of_job(x, g, measure[by]))
+			return rc;
+		free(x->step);
+		x->step = NULL;
+		x->n = 0;
+		x->metric = NULL;
+		n--;
+		for (uint32_t i = by; i < n; i++)
+			measure[i] = measure[i + 1];
+	}
+	return 0;
+}
+
+/* Where samples came at uneven distances, as they do while a job begins, at even ones. */
+static int look_in_samples(struct steps *x, struct step_grid *g)
+{
+	int rc = find_in_samples(x, g), coarser = 0;
+
+	if (!rc && !x->n)
+		coarser = step_grid_coarsen(g);
+	if (coarser > 0)
+		rc = find_in_samples(x, g);
+	return coarser < 0 ? coarser : rc;
 }
 
 /* ---- what was different ---- */
@@ -415,14 +482,14 @@ int steps_make(struct steps *x, const struct summary *s, struct run *r, struct e
 			     .every = NAN,
 			     .checkpoint_s = NAN,
 			     .interval_s = NAN };
-	rc = steps_of_names(x, s, r) ? no_memory(r, e) : 0;
+	rc = steps_of_names(x, s, r) || (!x->n && steps_of_events(x, s, r)) ? no_memory(r, e) : 0;
 	if (!rc && !x->n)
 		x->node = choose_node(r);
 	if (!rc && x->node && r->nodes[x->node].rows) {
 		rc = step_grid_make(&g, r, x->node, e);
-		x->interval_s = g.n ? g.width_s : (double)NAN;
-		if (!rc && g.n && !x->n && find_in_samples(x, &g))
+		if (!rc && g.n && !x->n && look_in_samples(x, &g))
 			rc = no_memory(r, e);
+		x->interval_s = g.n ? g.width_s : (double)NAN;
 	}
 	if (!rc && x->n) {
 		rc = measure_steps(x, &g) ? no_memory(r, e) : 0;

@@ -3,14 +3,15 @@
  * steps.h - the steps (iterations) of a job: how many there are, how long they take, which took
  * longer, and what was different in those.
  *
- * Spans or marks that repeat under one name are its steps; numbers in names do not count. Else what
- * repeats in the samples of one node (core/statistics/cycle.h). Figures are those of plain steps:
+ * Spans or marks that repeat under one name are its steps; numbers in names do not count. Else
+ * processes that one process starts at even distances, or calls of MPI; else what repeats in the
+ * samples of one node (core/statistics/cycle.h). Figures are those of plain steps:
  * without the first ones, while these are longer; without those that are longer again and again or
  * write more, which are taken for checkpoints; and without slow and short ones. Seconds are since
  * the run began. Texts are the run's, and hostile. {0} is empty and safe to free.
  */
-#ifndef SONDE_REPORT_SUMMARY_STEPS_H
-#define SONDE_REPORT_SUMMARY_STEPS_H
+#ifndef SONDE_REPORT_STEPS_STEPS_H
+#define SONDE_REPORT_STEPS_STEPS_H
 
 #include "base/bytes.h"
 #include "core/frame/run.h"
@@ -19,6 +20,15 @@
 #include "report/summary/summary.h"
 
 enum step_kind { STEP_PLAIN = 0, STEP_WARM_UP, STEP_CHECKPOINT, STEP_SLOW, STEP_SHORT, STEP_KINDS };
+/* What shows them; the others are from one to the next, but spans. */
+enum steps_source {
+	STEPS_OF_SAMPLES = 0,
+	STEPS_OF_SPANS,
+	STEPS_OF_MARKS,
+	STEPS_OF_STARTS, /* of processes, by one process */
+	STEPS_OF_CALLS,  /* of MPI, by one rank: from the end of one */
+	STEPS_SOURCES
+};
 enum { STEP_NAME = 96, STEP_DIFFERENCES = 2, STEP_LOOKS = 24, STEP_GROWTHS = 12 };
 
 /* What is measured of each step: means over its time. */
@@ -43,6 +53,8 @@ enum {
 };
 /* "plain", "slow" ... */
 extern const char *const step_kind_names[STEP_KINDS];
+/* "From mark to mark" ... */
+extern const char *const steps_source_words[STEPS_SOURCES];
 extern const struct step_measure step_measures[STEP_MEASURES];
 
 /* A measure that is far from what plain steps have. */
@@ -76,11 +88,11 @@ struct steps {
 	struct step *step; /* [n] in the order of time; n 0: none were found */
 	uint32_t n, count[STEP_KINDS];
 	uint32_t node;        /* on which they were found; 0: none */
-	char name[STEP_NAME]; /* of the spans or marks: "epoch #"; "": found in samples */
-	bool of_marks;        /* from mark to mark */
-	const char *metric;   /* in whose samples; NULL: spans or marks */
-	double grain_s;       /* how exact they are */
-	double interval_s;    /* of these samples; steps shorter than four are not found */
+	char name[STEP_NAME]; /* of the spans, marks or events: "epoch #"; "": found in samples */
+	enum steps_source source;
+	const char *metric; /* in whose samples; NULL: not found in samples */
+	double grain_s;     /* how exact they are */
+	double interval_s;  /* of these samples; steps shorter than four are not found */
 	double mean_s, median_s, error_s; /* of plain steps; half the 95 % interval of the mean */
 	double low_s, high_s;             /* nine of ten are in here */
 	double spread_ratio;              /* standard deviation / mean */
@@ -100,6 +112,10 @@ void steps_free(struct steps *x);
 int steps_code_make(struct steps *x, const struct summary *s, struct err *e);
 /* Its part that looks at spans and marks. 0 or -ENOMEM. */
 int steps_of_names(struct steps *x, const struct summary *s, const struct run *r);
+/* Its part that looks at processes that start and at calls of MPI. Likewise. */
+int steps_of_events(struct steps *x, const struct summary *s, const struct run *r);
+/* Whether a span is a call of MPI. */
+bool step_is_call(const char *name);
 /* The summary's, with its figures. After the job's. 0 or -errno. */
 int summary_steps_make(struct summary *s, struct run *r, struct err *e);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/summary/steps_grid.h"
+#include "report/steps/steps_grid.h"
 #include "core/frame/derive.h"
 #include "core/statistics/cycle.h"
 
@@ -9,6 +9,8 @@
 #include <string.h>
 
 #define MPI_CALLS "mpi.calls"
+/* Exactly, of processes that were waited for: at its last sample. */
+#define RESTS "job.waited_voluntary_switches"
 
 const struct step_measure step_measures[STEP_MEASURES] = {
 	[STEP_CPU] = { "job.cpu_cores", "CPU", UNIT_CORES },
@@ -39,7 +41,20 @@ void step_grid_free(struct step_grid *g)
 	for (int i = 0; i < STEP_MEASURES; i++)
 		free(g->value[i]);
 	free(g->weight);
+	free(g->read);
 	*g = (struct step_grid){ 0 };
+}
+
+static int grid_room(struct step_grid *g)
+{
+	g->weight = calloc((size_t)STEP_MEASURES * g->n, sizeof *g->weight);
+	g->read = calloc((size_t)STEP_MEASURES * g->n, sizeof *g->read);
+	for (int i = 0; i < STEP_MEASURES; i++) {
+		g->value[i] = calloc(g->n, sizeof *g->value[i]);
+		if (!g->value[i] || !g->weight || !g->read)
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 static int grid_make(struct step_grid *g, const struct run *r, uint32_t node)
@@ -54,13 +69,19 @@ static int grid_make(struct step_grid *g, const struct run *r, uint32_t node)
 	if (x->rows > GRID_MOST)
 		g->width_s = (to_s - g->from_s) / GRID_MOST;
 	g->n = (uint32_t)((to_s - g->from_s) / g->width_s + 0.5);
-	g->weight = calloc((size_t)STEP_MEASURES * g->n, sizeof *g->weight);
-	for (int i = 0; i < STEP_MEASURES; i++) {
-		g->value[i] = calloc(g->n, sizeof *g->value[i]);
-		if (!g->value[i] || !g->weight)
-			return -ENOMEM;
-	}
-	return 0;
+	return grid_room(g);
+}
+
+static uint32_t interval_of(const struct step_grid *g, double at_s)
+{
+	double i = (at_s - g->from_s) / g->width_s;
+
+	return i <= 0 ? 0 : i < g->n ? (uint32_t)i : g->n - 1;
+}
+
+static void count_reading(struct step_grid *g, uint32_t measure, double at_s)
+{
+	g->read[(size_t)measure * g->n + interval_of(g, at_s)]++;
 }
 
 /* A value that stood from .. to. */
@@ -80,7 +101,7 @@ static void grid_put(struct step_grid *g, uint32_t measure, double from_s, doubl
 	}
 }
 
-static void grid_end(struct step_grid *g)
+static void grid_divide(struct step_grid *g)
 {
 	const double least = 0.25;
 
@@ -90,18 +111,53 @@ static void grid_end(struct step_grid *g)
 
 			g->value[k][i] = w >= least ? g->value[k][i] / w : (double)NAN;
 		}
+}
+
+static void grid_end(struct step_grid *g)
+{
+	grid_divide(g);
 	for (uint32_t i = 0; i < g->n; i++) /* of the node less the job's */
 		g->value[STEP_OTHERS][i] =
 			fmax(0, g->value[STEP_OTHERS][i] - g->value[STEP_CPU][i]);
 }
 
+/* Distances of samples: so many of them to twice the distance, the middle is an interval. */
+enum { GAPS = 128, GAPS_MIDDLE = 64, GAPS_TO_TWICE = 8 };
+
 struct reader {
 	struct derive derive;
 	struct step_grid *grid;
-	uint32_t *measure; /* [ncells] + 1; 0: none */
+	uint32_t *measure; /* [ncells] + 1; 0: none; STEP_MEASURES + 1: RESTS */
 	double last_s[STEP_MEASURES];
+	double row_s, gap_s[GAPS]; /* time of the last sample; seconds between those this far apart
+				    */
 	uint32_t node;
 };
+
+static void count_gap(struct reader *x, double at_s)
+{
+	double gap_s = at_s - x->row_s, place;
+
+	if (gap_s > 0) {
+		place = GAPS_MIDDLE + ceil(GAPS_TO_TWICE * log2(gap_s / x->grid->width_s) - 1e-9);
+		x->gap_s[(int)fmax(0, fmin(GAPS - 1, place))] += gap_s;
+	}
+	x->row_s = at_s;
+}
+
+static double find_spacing(const struct reader *x)
+{
+	const double most = 0.75;
+	double all = 0, sum = 0;
+	int i = -1;
+
+	for (int k = 0; k < GAPS; k++)
+		all += x->gap_s[k];
+	while (i + 1 < GAPS && sum < most * all)
+		sum += x->gap_s[++i];
+	return i < 0 ? x->grid->width_s
+		     : x->grid->width_s * exp2((double)(i - GAPS_MIDDLE) / GAPS_TO_TWICE);
+}
 
 static void find_cells(struct reader *x)
 {
@@ -113,22 +169,29 @@ static void find_cells(struct reader *x)
 		for (uint32_t k = 0; k < STEP_MEASURES && !h->instance && h->node == x->node; k++)
 			if (!strcmp(derive_quantity(&x->derive, c)->name, step_measures[k].metric))
 				x->measure[c] = k + 1;
+		if (!h->instance && h->node == x->node &&
+		    !strcmp(derive_quantity(&x->derive, c)->name, RESTS))
+			x->measure[c] = STEP_MEASURES + 1;
 	}
 }
 
 static void take_instant(struct reader *x, const struct instant *in)
 {
+	count_gap(x, in->seconds);
 	for (uint32_t i = 0; i < in->n; i++) {
 		const struct reading v = instant_reading(in, i);
 		uint32_t k = x->measure[v.cell];
 		bool interval = derive_quantity(&x->derive, v.cell)->interval;
 
-		if (!k--)
+		if (k > STEP_MEASURES)
+			x->grid->rests = v.value;
+		if (!k-- || k == STEP_MEASURES)
 			continue;
 		if (interval)
 			grid_put(x->grid, k, in->seconds - v.seconds, in->seconds, v.value);
 		else if (isfinite(x->last_s[k]))
 			grid_put(x->grid, k, x->last_s[k], in->seconds, v.value);
+		count_reading(x->grid, k, in->seconds);
 		x->last_s[k] = in->seconds;
 	}
 }
@@ -190,8 +253,10 @@ static void put_calls(struct step_grid *g, const struct run *r, const struct chu
 			last[x->series] = x->value[i];
 			any = true;
 		}
-		if (any && at_s > *last_s)
+		if (any && at_s > *last_s) {
 			grid_put(g, STEP_CALLS, *last_s, at_s, made / (at_s - *last_s));
+			count_reading(g, STEP_CALLS, at_s);
+		}
 		*last_s = at_s;
 	}
 }
@@ -221,7 +286,7 @@ static int read_calls(struct step_grid *g, struct run *r, uint32_t node, struct 
 
 static int read_grid(struct step_grid *g, struct run *r, uint32_t node, struct err *e)
 {
-	struct reader x = { .grid = g, .node = node };
+	struct reader x = { .grid = g, .row_s = NAN, .node = node };
 	struct selection sel = { .from_node = node, .to_node = node + 1, .may_match_none = true };
 	struct bytes globs = { 0 };
 	int rc;
@@ -231,7 +296,9 @@ static int read_grid(struct step_grid *g, struct run *r, uint32_t node, struct e
 			bytes_printf(&globs, "%s%s", i ? "," : "", step_measures[i].metric);
 		x.last_s[i] = NAN;
 	}
+	bytes_puts(&globs, "," RESTS);
 	bytes_u8(&globs, '\0');
+	g->rests = NAN;
 	sel.metrics = (const char *)globs.data;
 	rc = globs.failed ? no_memory(r, e) : derive_open(&x.derive, r, &sel, e);
 	if (!rc) {
@@ -241,6 +308,7 @@ static int read_grid(struct step_grid *g, struct run *r, uint32_t node, struct e
 	if (!rc) {
 		find_cells(&x);
 		rc = read_chunks(&x, r, e);
+		g->spacing_s = find_spacing(&x);
 		if (!rc)
 			rc = read_calls(g, r, node, e);
 		grid_end(g);
@@ -256,6 +324,44 @@ int step_grid_make(struct step_grid *g, struct run *r, uint32_t node, struct err
 	int rc = grid_make(g, r, node) ? no_memory(r, e) : 0;
 
 	return !rc && g->n ? read_grid(g, r, node, e) : rc;
+}
+
+int step_grid_coarsen(struct step_grid *g)
+{
+	const double clearly = 1.2;
+	struct step_grid to = *g;
+
+	if (!(g->spacing_s > clearly * g->width_s))
+		return 0;
+	to.width_s = g->spacing_s;
+	to.n = (uint32_t)(g->n * g->width_s / to.width_s);
+	if (grid_room(&to)) {
+		step_grid_free(&to);
+		return -ENOMEM;
+	}
+	for (uint32_t k = 0; k < STEP_MEASURES; k++)
+		for (uint32_t i = 0; i < g->n && to.n; i++) {
+			double from_s = g->from_s + i * g->width_s;
+			size_t at = (size_t)k * g->n + i;
+
+			to.read[(size_t)k * to.n + interval_of(&to, from_s + g->width_s / 2)] +=
+				g->read[at];
+			if (isfinite(g->value[k][i]))
+				grid_put(&to, k, from_s, from_s + g->width_s, g->value[k][i]);
+		}
+	grid_divide(&to);
+	step_grid_free(g);
+	*g = to;
+	return 1;
+}
+
+uint32_t step_grid_read(const struct step_grid *g, uint32_t measure, double from_s, double to_s)
+{
+	uint32_t first = interval_of(g, from_s), last = interval_of(g, to_s), n = 0;
+
+	for (uint32_t i = first; i < last; i++)
+		n += g->read[(size_t)measure * g->n + i];
+	return n;
 }
 
 double step_grid_mean(const struct step_grid *g, uint32_t measure, double from_s, double to_s)
