@@ -2,7 +2,6 @@
 #include "base/helper.h"
 
 #include "base/process.h"
-#include "base/talk.h"
 
 #include <errno.h>
 #include <fcntl.h>

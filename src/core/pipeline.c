@@ -2,7 +2,6 @@
 /* pipeline.c - reads rules of pipelines: blocks of "key: value", one block a tool. */
 #include "core/pipeline.h"
 
-#include "base/entries.h"
 #include "base/text/textfile.h"
 #include "core/glob.h"
 

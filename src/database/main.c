@@ -3,7 +3,7 @@
  * sonde-database - asks the store's database: statements come on its standard input, rows go back
  * on it, a socket (store/wire.h). Only this program knows SQLite and libpq.
  */
-#include "base/talk.h"
+#include "base/helper.h"
 #include "database/driver.h"
 #include "store/place.h"
 #include "store/wire.h"

@@ -2,7 +2,7 @@
 #include "job/identity.h"
 
 #include "base/clock.h"
-#include "base/crc32c.h"
+#include "base/hash.h"
 #include "job/scheduler/mpi.h"
 #include "job/scheduler/row.h"
 

@@ -2,7 +2,7 @@
 #include "job/share.h"
 
 #include "base/clock.h"
-#include "base/crc32c.h"
+#include "base/hash.h"
 #include "base/root.h"
 #include "job/message.h"
 

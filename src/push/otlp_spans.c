@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* otlp_spans.c - the job and the spans of its programs as spans of OpenTelemetry. */
-#include "base/sha256.h"
+#include "base/hash.h"
 #include "base/text/decimal.h"
 #include "core/phase/mark.h"
 #include "push/otlp_push.h"

@@ -10,7 +10,7 @@
 #include "push/postgres.h"
 
 #include "base/clock.h"
-#include "base/crc32c.h"
+#include "base/hash.h"
 #include "base/text/decimal.h"
 #include "base/text/escape.h"
 #include "push/http.h"

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "base/reserve.h"
-#include "base/text/code.h"
 #include "recording/block.h"
 #include "recording/format.h"
 #include "recording/record.h"

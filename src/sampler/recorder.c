@@ -2,7 +2,7 @@
 #include "sampler/recorder.h"
 
 #include "base/clock.h"
-#include "base/text/code.h"
+#include "base/reserve.h"
 #include "job/leftover.h"
 #include "job/marklog.h"
 #include "job/said.h"

@@ -8,7 +8,7 @@
  * (pages.h).
  */
 #include "base/clock.h"
-#include "base/crc32c.h"
+#include "base/hash.h"
 #include "live/exposition.h"
 #include "live/request.h"
 #include "report/assets.h"

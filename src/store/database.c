@@ -2,7 +2,6 @@
 #include "store/database.h"
 
 #include "base/helper.h"
-#include "base/talk.h"
 #include "store/place.h"
 #include "store/schema.h"
 #include "store/wire.h"

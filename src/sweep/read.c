@@ -2,7 +2,7 @@
 /* read.c - a sweep's specification with all that it names put into it. */
 #include "sweep/sweeping.h"
 
-#include "base/sha256.h"
+#include "base/hash.h"
 #include "base/text/jsontree.h"
 #include "base/text/textfile.h"
 #include "bench/sweep/sweepspec.h"

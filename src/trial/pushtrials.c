@@ -3,7 +3,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/sha256.h"
+#include "base/hash.h"
 #include "base/text/jsontree.h"
 #include "bench/group.h"
 #include "core/tracker.h"

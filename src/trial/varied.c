@@ -2,7 +2,7 @@
 #include "trial/varied.h"
 
 #include "base/clock.h"
-#include "base/sha256.h"
+#include "base/hash.h"
 #include "job/secret/secret.h"
 #include "job/words.h"
 #include "trial/scripted.h"

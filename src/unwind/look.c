@@ -3,7 +3,8 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/talk.h"
+#include "base/helper.h"
+#include "base/process.h"
 #include "base/text/number.h"
 #include "source/procfile.h"
 #include "unwind/blocked.h"
@@ -12,7 +13,6 @@
 #include "unwind/python.h"
 #include "unwind/sample.h"
 #include "waits/look.h"
-#include "waits/memory.h"
 #include "waits/object.h"
 
 #include <dirent.h>

@@ -2,7 +2,7 @@
 #include "unwind/python_code.h"
 
 #include "base/array.h"
-#include "waits/memory.h"
+#include "base/process.h"
 
 #include <gelf.h>
 #include <limits.h>

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/crc32c.h"
+#include "base/hash.h"
 #include "base/idmap.h"
 #include "base/pool.h"
 #include "core/value.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/phase/phase_rule.h"
 
-#include "base/entries.h"
 #include "base/text/decimal.h"
 #include "base/text/textfile.h"
 #include "core/phase/mark.h"

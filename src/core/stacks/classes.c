@@ -2,7 +2,6 @@
 /* classes.c - reads kinds of code: blocks of "key: value", one block a class. */
 #include "core/stacks/classes.h"
 
-#include "base/entries.h"
 #include "base/text/textfile.h"
 #include "core/stacks/symbol.h"
 

@@ -2,7 +2,7 @@
 /* secret_address.c - addresses of IP in a text, and the names by which they go instead. */
 #include "job/secret/secret.h"
 
-#include "base/sha256.h"
+#include "base/hash.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>

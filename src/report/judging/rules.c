@@ -2,7 +2,6 @@
 /* rules.c - reads rules and kinds of errors: blocks of "key: value", one block a rule or kind. */
 #include "report/judging/rules.h"
 #include "base/bytes.h"
-#include "base/entries.h"
 #include "base/text/textfile.h"
 #include "core/expr/expr.h"
 #include "report/assets.h"

@@ -3,7 +3,7 @@
 #include "source/cgroup/cgroup.h"
 
 #include "base/clock.h"
-#include "base/crc32c.h"
+#include "base/hash.h"
 #include "base/text/number.h"
 #include "source/cgroup/cgroup_group.h"
 #include "source/procfile.h"
