@@ -7,7 +7,7 @@
 #ifndef SONDE_CORE_FINDING_H
 #define SONDE_CORE_FINDING_H
 
-#include "core/value.h"
+#include "core/metric.h"
 
 struct finding {
 	const char *name; /* of a source, a metric or a mechanism */

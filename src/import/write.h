@@ -9,7 +9,6 @@
 #include "base/files.h"
 #include "base/pool.h"
 #include "core/metric.h"
-#include "core/value.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -15,7 +15,7 @@
 #include "base/hash.h"
 #include "base/idmap.h"
 #include "base/pool.h"
-#include "core/value.h"
+#include "core/metric.h"
 #include "recording/block.h"
 #include "recording/format.h"
 #include "recording/record.h"

@@ -8,7 +8,7 @@
 #ifndef SONDE_SOURCE_GPU_NVIDIA_UNITS_H
 #define SONDE_SOURCE_GPU_NVIDIA_UNITS_H
 
-#include "core/value.h"
+#include "core/metric.h"
 #include "source/gpu/gpu_process.h"
 #include "source/gpu/nvidia_page.h"
 #include "source/source.h"

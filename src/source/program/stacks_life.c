@@ -2,7 +2,7 @@
 /* stacks_life.c - one helper sonde-unwind after another, for every source that has them. */
 #include "base/helper.h"
 #include "base/text/number.h"
-#include "core/value.h"
+#include "core/metric.h"
 #include "source/program/stacks_helper.h"
 
 #include <poll.h>

@@ -10,7 +10,7 @@
 #define SONDE_SOURCE_PROGRAM_WAITING_H
 
 #include "base/root.h"
-#include "core/stacks/stall.h"
+#include "core/stacks/waitkind.h"
 #include "source/program/connections.h"
 
 enum { WAITING_TEXT = 200, WAITING_THREADS = 16 /* of a process that are looked at */ };
