@@ -4,7 +4,7 @@
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/process.h"
-#include "sampler/ranks.h"
+#include "sampler/inspection.h"
 #include "waits/look.h"
 
 #include <fcntl.h>

@@ -5,7 +5,6 @@
 #include "base/err.h"
 #include "base/root.h"
 #include "core/expr/expr.h"
-#include "core/finding.h"
 #include "job/identity.h"
 #include "job/scheduler/scheduler.h"
 #include "sampler/fixes.h"

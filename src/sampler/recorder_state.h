@@ -3,7 +3,7 @@
  * recorder_state.h - what the files of the recorder share; nobody else includes it.
  *
  * recorder.c: the loop. recorder_metas.c: what is said of the job and of Sonde, at the beginning
- * and at the end. recorder_close.c: the recording's end. recorder_detach.c: its process.
+ * and at the end; the recording's end; the recorder's process.
  */
 #ifndef SONDE_SAMPLER_RECORDER_STATE_H
 #define SONDE_SAMPLER_RECORDER_STATE_H
