@@ -227,7 +227,7 @@ $(BUILD)/start: release/start.c Makefile
 	$(Q)$(or $(MUSLCC),$(CC)) -D_GNU_SOURCE $(CFLAGS) $(LDFLAGS) -static -o $@ $<
 
 # The public library: what reads recordings, and the few sources that are sampled in the process; only sonde_* is visible.
-LIBSOURCES := cpu cpulist memory storage/disk network core interrupts device kept sysfs program/spans program/spans_args program/spans_counters program/spans_names program/mpi
+LIBSOURCES := cpu cpulist memory storage/disk network core device kept program/spans program/spans_counters program/mpi
 LIBOBJ := $(filter $(BUILD)/obj/base/% $(BUILD)/obj/core/% $(BUILD)/obj/recording/% $(BUILD)/obj/lib/% \
             $(LIBSOURCES:%=$(BUILD)/obj/source/%.o),$(OBJ))
 $(BUILD)/libsonde.a: $(LIBOBJ)

@@ -42,7 +42,7 @@ enum state state_of(int negative_errno);
  * base unit.
  */
 
-/* Base units only; a rate's unit is computed (unit_rate). The names are in core/unit.c.
+/* Base units only; a rate's unit is computed (unit_rate). The names are in core/metric.c.
  * The numbers are in the file format: append only. */
 enum unit {
 	UNIT_ONE = 0, /* a bare number: load */

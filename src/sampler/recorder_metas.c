@@ -9,8 +9,8 @@
 #include "job/words.h"
 #include "sampler/fixes.h"
 #include "sampler/recorder_state.h"
-#include "source/limits.h"
 #include "source/platform/platform.h"
+#include "source/procfile.h"
 
 #include <errno.h>
 #include <limits.h>

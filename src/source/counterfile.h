@@ -13,8 +13,8 @@
 #define SONDE_SOURCE_COUNTERFILE_H
 
 #include "source/device.h"
+#include "source/kept.h"
 #include "source/period.h"
-#include "source/sysfs.h"
 
 enum { COUNTERS_KEPT_MAX = 4, COUNTERS_DIR_SIZE = 192 };
 

@@ -4,7 +4,6 @@
 #include "source/device.h"
 #include "source/kept.h"
 #include "source/source.h"
-#include "source/sysfs.h"
 
 #include <errno.h>
 #include <net/if_arp.h>

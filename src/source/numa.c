@@ -5,9 +5,9 @@
 #include "base/text/number.h"
 #include "source/cpulist.h"
 #include "source/device.h"
+#include "source/kept.h"
 #include "source/period.h"
 #include "source/source.h"
-#include "source/sysfs.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 #include "unwind/interpreted.h"
 
 #include "base/clock.h"
-#include "source/threadfile.h"
+#include "source/procfile.h"
 #include "unwind/python.h"
 
 #include <fcntl.h>

@@ -7,7 +7,7 @@
 #define SONDE_UNWIND_WATCH_PLACE_H
 
 #include "base/root.h"
-#include "source/threadfile.h"
+#include "source/procfile.h"
 #include "unwind/blocked.h"
 #include "unwind/profile.h"
 #include "unwind/python_merge.h"

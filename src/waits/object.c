@@ -3,7 +3,7 @@
 
 #include "base/process.h"
 #include "base/text/number.h"
-#include "source/polled.h"
+#include "source/program/waiting.h"
 #include "source/storage/mountinfo.h"
 #include "waits/ends.h"
 

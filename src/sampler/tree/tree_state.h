@@ -20,8 +20,8 @@
 #include "sampler/tree/tree.h"
 #include "sampler/tree/walk.h"
 #include "source/job.h"
-#include "source/limits.h"
 #include "source/process.h"
+#include "source/procfile.h"
 
 enum {
 	PROMOTED_MAX = 256, /* processes that are series at a time */

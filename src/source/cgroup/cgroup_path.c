@@ -4,7 +4,6 @@
 #include "base/text/number.h"
 #include "source/kept.h"
 #include "source/storage/mountinfo.h"
-#include "source/sysfs.h"
 
 #include <errno.h>
 #include <stdio.h>

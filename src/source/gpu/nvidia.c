@@ -9,9 +9,9 @@
 #include "base/text/number.h"
 #include "source/gpu/nvidia_page.h"
 #include "source/gpu/nvidia_units.h"
+#include "source/kept.h"
 #include "source/procfile.h"
 #include "source/source.h"
-#include "source/sysfs.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/text/number.h"
-#include "source/gpu/gpu_process.h"
+#include "source/gpu/gpu.h"
 #include "source/gpu/nvidia_page.h"
 
 #include <errno.h>

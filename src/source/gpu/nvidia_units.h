@@ -9,7 +9,7 @@
 #define SONDE_SOURCE_GPU_NVIDIA_UNITS_H
 
 #include "core/metric.h"
-#include "source/gpu/gpu_process.h"
+#include "source/gpu/gpu.h"
 #include "source/gpu/nvidia_page.h"
 #include "source/source.h"
 

@@ -2,10 +2,10 @@
 #include "source/perf/perf_session.h"
 
 #include "base/clock.h"
+#include "source/kept.h"
 #include "source/perf/perf.h"
 #include "source/perf/perf_count.h"
 #include "source/perf/perf_where.h"
-#include "source/sysfs.h"
 
 #include <errno.h>
 #include <stdio.h>

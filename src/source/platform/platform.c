@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/text/number.h"
+#include "source/kept.h"
 #include "source/platform/parts.h"
-#include "source/sysfs.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -7,8 +7,8 @@
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/text/number.h"
-#include "source/fdlist.h"
 #include "source/period.h"
+#include "source/procfile.h"
 #include "source/source.h"
 
 #include <arpa/inet.h>

@@ -6,7 +6,6 @@
 #include "base/text/number.h"
 #include "source/perf/perf_count.h"
 #include "source/program/stacks_helper.h"
-#include "source/program/stacks_tasks.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -108,4 +108,22 @@ void stacks_take(struct stacks_taken *t, struct stacks_page *p, const struct sou
 bool stacks_take_last(struct stacks_taken *t, struct stacks_helper *h, const struct source_job *job,
 		      struct sample *s);
 
+/*
+ * The job's tasks that events are opened on, which all they start inherits; and why that is
+ * refused.
+ */
+
+struct stacks_new {
+	const pid_t *pids;
+	size_t n;
+	bool running; /* none of them is a launcher, whatever the environment says */
+};
+
+/* Every thread of these processes and of what they have started, or a launcher. 0, or -errno with a
+ * sentence where none could be added; those that were refused are added to *missed. */
+int stacks_tasks_add(struct stacks_rings *r, const struct source_env *env, struct stacks_new these,
+		     int64_t *missed, struct err *e);
+/* A refusal of perf events in words, with what helps against it; other errors stay as they are. */
+int stacks_explain(const struct source_env *env, int bad, struct err *e);
+
 #endif

@@ -4,9 +4,9 @@
 #include "base/clock.h"
 #include "base/text/number.h"
 #include "source/device.h"
+#include "source/kept.h"
 #include "source/period.h"
 #include "source/source.h"
-#include "source/sysfs.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -6,7 +6,6 @@
 #include "source/period.h"
 #include "source/source.h"
 #include "source/storage/mountinfo.h"
-#include "source/storage/mountstats.h"
 
 #include <errno.h>
 #include <limits.h>
