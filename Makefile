@@ -305,7 +305,7 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/libsonde-all.a
 	clang $(CPPFLAGS) $(CFLAGS) $(OPT_TESTS) -fsanitize=fuzzer $(LDFLAGS) -MMD -MP -MT $@ -o $@ $< $(BUILD)/libsonde-all.a -ljansson $(LDLIBS)
 
 # Of parts of the helper that reads the job's programs.
-UNWOUND := $(patsubst %,$(BUILD)/obj/unwind/%.o,blocked counts debug frame gate interpreted messages module names pids profile python python_code python_layout python_merge records sample scopes space symbols touch watch watch_place work)
+UNWOUND := $(patsubst %,$(BUILD)/obj/unwind/%.o,blocked debug frame gate interpreted messages module names profile python python_code python_layout records space symbols touch watch watch_place work)
 UNWINDING := $(BUILD)/fuzz/fuzz_unwind $(BUILD)/fuzz/fuzz_blocked $(BUILD)/fuzz/fuzz_symbols $(BUILD)/unit/test_unwind $(BUILD)/unit/test_spaces $(BUILD)/unit/test_gate $(BUILD)/unit/test_blocked $(BUILD)/unit/test_python
 $(UNWINDING): $(UNWOUND)
 $(UNWINDING): private LDLIBS := $(UNWOUND) $(BUILD)/libsonde-all.a $(LDLIBS) $(unwind.needs:lib%=-l%) $(unwind.private)

@@ -9,9 +9,9 @@
 #include "source/procfile.h"
 #include "unwind/blocked.h"
 #include "unwind/names.h"
-#include "unwind/pids.h"
 #include "unwind/python.h"
-#include "unwind/sample.h"
+#include "unwind/records.h"
+#include "unwind/space.h"
 #include "waits/look.h"
 #include "waits/object.h"
 

@@ -3,7 +3,6 @@
 
 #include "source/program/stacks_page.h"
 #include "unwind/debug.h"
-#include "unwind/scopes.h"
 
 #include <dwarf.h>
 #include <elfutils/libdwelf.h>

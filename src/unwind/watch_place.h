@@ -9,8 +9,8 @@
 #include "base/root.h"
 #include "source/procfile.h"
 #include "unwind/blocked.h"
+#include "unwind/interpreted.h"
 #include "unwind/profile.h"
-#include "unwind/python_merge.h"
 #include "waits/object.h"
 
 struct watch_place {
