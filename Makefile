@@ -254,7 +254,7 @@ $(BUILD)/libsonde.so.0: $(LIBOBJ) $(LIBOTHER)
 	$(CC) $(LDFLAGS) -shared -Wl,-soname,libsonde.so.0 -Wl,-z,defs,-z,nodelete -pthread -o $@ $^ $(LIBLINK)
 
 # What `run --annotations` loads into the job's programs: libc is all that it needs, and a program's own libsonde is not its.
-INJECTOBJ := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard src/inject/*.c)) $(addprefix $(BUILD)/obj/,lib/span.o lib/span_args.o lib/span_make.o lib/span_names.o base/files.o base/clock.o)
+INJECTOBJ := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard src/inject/*.c)) $(addprefix $(BUILD)/obj/,lib/span.o lib/span_args.o lib/span_make.o base/files.o base/clock.o)
 INJECTLINK := $(if $(RELEASE),$(filter-out $(ZSTD),$(subst -lc ,-ldl -lc ,$(LIBLINK))),-ldl)
 $(INJECT): $(INJECTOBJ) $(LIBOTHER) src/inject/exported.map
 	@mkdir -p $(@D)

@@ -6,7 +6,6 @@
 #include "core/glob.h"
 #include "report/comparison/comparison.h"
 #include "trial/advicefile.h"
-#include "trial/benchask.h"
 #include "trial/benchprint.h"
 
 #include <errno.h>

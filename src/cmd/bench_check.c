@@ -5,7 +5,6 @@
 #include "base/text/textfile.h"
 #include "bench/contract.h"
 #include "console/command.h"
-#include "trial/builtin.h"
 #include "trial/scripted.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* bench_export.c - the trials that are kept, as files of any format that sonde export writes. */
 #include "base/array.h"
 #include "base/pool.h"
-#include "bench/batch.h"
+#include "bench/group.h"
 #include "bench/indicator.h"
 #include "console/command.h"
 #include "core/glob.h"

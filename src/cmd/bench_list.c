@@ -8,7 +8,7 @@
 #include "core/glob.h"
 #include "core/metric.h"
 #include "session/history.h"
-#include "trial/builtin.h"
+#include "trial/scripted.h"
 
 #include <errno.h>
 #include <inttypes.h>

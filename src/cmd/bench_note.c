@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_note.c - notes and tags of batches. */
-#include "bench/batch.h"
+#include "bench/group.h"
 #include "console/command.h"
 #include "session/history.h"
 

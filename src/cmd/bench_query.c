@@ -3,8 +3,8 @@
 #include "base/text/escape.h"
 #include "console/command.h"
 #include "session/history.h"
-#include "trial/benchask.h"
-#include "trial/builtin.h"
+#include "trial/benchprint.h"
+#include "trial/scripted.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_run.c - run a benchmark again and again and keep every trial. */
 #include "base/clock.h"
-#include "bench/batch.h"
+#include "bench/group.h"
 #include "console/command.h"
 #include "job/words.h"
 #include "session/history.h"
 #include "session/sitesecrets.h"
 #include "trial/benchprint.h"
 #include "trial/beside.h"
-#include "trial/builtin.h"
-#include "trial/varied.h"
+#include "trial/evidence.h"
+#include "trial/scripted.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -8,7 +8,7 @@
 #include "push/http.h"
 #include "recording/join.h"
 #include "session/find.h"
-#include "store/place.h"
+#include "store/database.h"
 #include "trial/pushtrials.h"
 
 #include <errno.h>

@@ -9,7 +9,7 @@
 #include "base/text/decimal.h"
 #include "base/text/number.h"
 #include "database/driver.h"
-#include "store/place.h"
+#include "store/database.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
-#include "job/scheduler/mpi.h"
 #include "job/scheduler/row.h"
+#include "job/scheduler/scheduler.h"
 
 #include <ctype.h>
 #include <sched.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * span.h - the process's spans, on their way to a recording: the process and its threads' rings
- * (span.c), what is made in them (span_make.c), what goes with it (span_args.c), names
- * (span_names.c), and their recording by the process itself (span_record.c). Private to src/lib.
+ * (span.c), what is made in them (span_make.c), what goes with it and names
+ * (span_args.c), and their recording by the process itself (span_record.c). Private to src/lib.
  */
 #ifndef SONDE_LIB_SPAN_H
 #define SONDE_LIB_SPAN_H

@@ -9,7 +9,6 @@
 #include "push/journal.h"
 #include "push/mlflow_points.h"
 #include "push/push.h"
-#include "push/trials.h"
 
 struct mlflow {
 	const struct push_job *job;

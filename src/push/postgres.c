@@ -16,7 +16,7 @@
 #include "push/http.h"
 #include "push/push.h"
 #include "report/summary/past.h"
-#include "store/place.h"
+#include "store/database.h"
 
 #include <errno.h>
 #include <inttypes.h>

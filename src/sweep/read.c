@@ -9,7 +9,7 @@
 #include "job/secret/secret.h"
 #include "push/http.h"
 #include "session/sitesecrets.h"
-#include "trial/builtin.h"
+#include "trial/scripted.h"
 
 #include <ctype.h>
 #include <errno.h>

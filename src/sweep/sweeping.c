@@ -9,8 +9,8 @@
 #include "job/words.h"
 #include "session/history.h"
 #include "session/sitesecrets.h"
-#include "trial/builtin.h"
-#include "trial/varied.h"
+#include "trial/evidence.h"
+#include "trial/scripted.h"
 
 #include <errno.h>
 #include <fcntl.h>

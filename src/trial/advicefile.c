@@ -5,7 +5,7 @@
 #include "base/text/json.h"
 #include "bench/trial.h"
 #include "console/command.h"
-#include "output/drawfile.h"
+#include "output/outfile.h"
 #include "session/history.h"
 
 #include <ctype.h>

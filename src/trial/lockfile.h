@@ -9,7 +9,7 @@
 #define SONDE_TRIAL_LOCKFILE_H
 
 #include "base/bytes.h"
-#include "push/trials.h"
+#include "push/push.h"
 
 /* facts: of its environment; specification: of its batch, as JSON; NULL: none. The file's name, and
  * its text in out; NULL: there is none. */

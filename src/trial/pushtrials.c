@@ -8,7 +8,7 @@
 #include "bench/group.h"
 #include "core/tracker.h"
 #include "session/history.h"
-#include "store/place.h"
+#include "store/database.h"
 #include "trial/lockfile.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mpi.c - what ranks did with MPI, as text and JSON. */
+/* mpi.c - who the job talks to, as text and JSON: what ranks did with MPI, and peers by TCP. */
 #include "report/summary/mpi.h"
 #include "base/text/escape.h"
 #include "base/text/json.h"
