@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-
-/* What a careful reader asks for: the cost of watching, how things were counted, what is missing.
- */
+/* page_footer.c - the verdicts; and what a careful reader asks for: the cost of watching, how
+ * things were counted, what is missing. */
 #include "report/judging/findings.h"
 #include "report/page/page_html.h"
 #include "report/page/page_series.h"
 #include "report/paper/plots.h"
+#include "report/summary/reason.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { DAMAGES_MAX = 20, REFUSALS_MAX = 40, FINDINGS_MAX = 200, NODES_MAX = 64 };
@@ -277,13 +278,6 @@ void html_footer(struct bytes *b, const struct page_source *p)
 }
 
 /* The verdicts, worst first, each with its proof. */
-#include "report/page/page_html.h"
-#include "report/page/page_series.h"
-#include "report/summary/reason.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* How a severity is shown: never by colour alone. */
 static const struct {
