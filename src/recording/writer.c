@@ -9,7 +9,6 @@
 #include "recording/record.h"
 #include "recording/seal.h"
 #include "recording/tail.h"
-#include "recording/writer_files.h"
 
 #include <errno.h>
 #include <stdio.h>

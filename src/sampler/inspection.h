@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inspection.h - a look at the job's threads by a process of its own, which asks the helper
- * sonde-unwind and makes texts of what it says, so that the recorder neither waits nor allocates.
- *
- * It is left behind when it takes too long. {0} has none under way and no answer.
+ * inspection.h - looks at the job's threads by processes of their own, so that the recorder does
+ * not wait: for watches over it, for who asks on another node, and now and then for its pauses.
  */
 #ifndef SONDE_SAMPLER_INSPECTION_H
 #define SONDE_SAMPLER_INSPECTION_H
@@ -19,6 +17,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
+
+/*
+ * A look at the job's threads by a process of its own, which asks the helper
+ * sonde-unwind and makes texts of what it says, so that the recorder neither waits nor allocates.
+ *
+ * It is left behind when it takes too long. {0} has none under way and no answer.
+ */
 
 /* At most so long, of a hang: in a line, all threads, and the roll call of ranks. */
 enum { HANG_WHERE = 1000, HANG_STACKS = 6000, HANG_RANKS = 12000 };
@@ -95,5 +101,30 @@ void pauses_step(struct pauses *p, const struct tree *t, const struct root *proc
 		 const struct sample *s);
 /* At the end, as metadata. */
 void pauses_say_end(const struct pauses *p, struct sample *s);
+
+/*
+ * What a job does now on this node, for `sonde stacks` on another one.
+ *
+ * Who asks makes a file ASKED_FILE in the recording's directory, with a word in it; each recorder
+ * looks for it every five seconds, and answers by a file ASKED_ANSWER* of its own: schema
+ * sonde/stacks/1, with that word as "asked". Files of other users do not count. A process of its
+ * own looks and writes, so that the recorder does not wait.
+ */
+
+#define ASKED_FILE   "stacks-asked"
+#define ASKED_ANSWER "stacks-answer."
+
+enum { ASKED_WORD = 64, ASKED_S = 5 };
+
+struct asked {
+	int64_t due_ns; /* 0: it was not looked for yet */
+	struct timespec seen;
+	pid_t pid; /* that answers; 0: none does */
+	int64_t begun_ns;
+};
+
+/* folder: of the recording. */
+void asked_step(struct asked *a, int folder, const struct tree *t, int64_t now_ns);
+void asked_stop(struct asked *a);
 
 #endif

@@ -9,7 +9,7 @@
 #define SONDE_SAMPLER_RECORDER_STATE_H
 
 #include "recording/writer.h"
-#include "sampler/asked.h"
+#include "sampler/inspection.h"
 #include "sampler/recorder.h"
 #include "sampler/tree/exits.h"
 #include "sampler/tree/roster.h"
