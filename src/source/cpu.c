@@ -382,7 +382,7 @@ static int cpu_read(void *state, struct sample *s)
 const struct source source_cpu = {
 	.name = "cpu",
 	.what = "CPU of the node, in total and per core; frequency and throttling of cores",
-	.fix_admin = "mount /proc where the job runs, without subset=pid",
+	.fix_admin = SOURCE_FIX_PROC,
 	SOURCE_METRICS(metrics),
 	.size = sizeof(struct cpu),
 	.open = cpu_open,

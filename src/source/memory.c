@@ -186,7 +186,7 @@ static int memory_read(void *state, struct sample *s)
 const struct source source_memory = {
 	.name = "memory",
 	.what = "memory and swap of the node",
-	.fix_admin = "mount /proc where the job runs, without subset=pid",
+	.fix_admin = SOURCE_FIX_PROC,
 	SOURCE_METRICS(metrics),
 	.size = sizeof(struct memory),
 	.open = memory_open,

@@ -394,7 +394,7 @@ int perf_session_open(struct perf_session *p, const struct source_env *env, stru
 	int bad;
 
 	if (strcmp(env->proc.path, "/proc") != 0)
-		return err_set(e, -EOPNOTSUPP, "the files read are not this kernel's /proc");
+		return err_set(e, -EOPNOTSUPP, SOURCE_NOT_THIS_KERNEL);
 	if (o && o->groups && !strcmp(o->groups, "off"))
 		return err_set(e, -EOPNOTSUPP, "perf events were switched off");
 	if (o && !asks_nothing(o))

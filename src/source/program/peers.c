@@ -429,7 +429,7 @@ static int peers_open(void *state, const struct source_env *env, struct sample *
 	int bad;
 
 	if (strcmp(env->proc.path, "/proc") != 0)
-		return err_set(e, -EOPNOTSUPP, "the files read are not this kernel's /proc");
+		return err_set(e, -EOPNOTSUPP, SOURCE_NOT_THIS_KERNEL);
 	k->env = env;
 	bad = begin(k, e);
 	if (bad || (!env->nroots && !env->followed)) {

@@ -13,6 +13,10 @@
 
 #include <stdbool.h>
 
+/* The fix_admin of sources that have it. */
+#define STACKS_FIX_HELPER                                                                          \
+	"install libexec/sonde/sonde-unwind, which needs elfutils' libdw to be built"
+
 /* Ids that the first new module, frame and node may have. */
 struct stacks_ids {
 	uint32_t module, frame, node;

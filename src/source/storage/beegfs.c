@@ -210,7 +210,7 @@ const struct source source_beegfs = {
 	.name = "beegfs",
 	.what = "BeeGFS clients: servers, connections, targets; their input and output is not reported",
 	.fixes = source_not_mounted,
-	.fix_admin = "mount /proc where the job runs, without subset=pid",
+	.fix_admin = SOURCE_FIX_PROC,
 	SOURCE_METRICS(metrics),
 	.size = sizeof(struct beegfs),
 	.open = beegfs_open,

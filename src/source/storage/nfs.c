@@ -370,7 +370,7 @@ const struct source source_nfs = {
 	.name = "nfs",
 	.what = "NFS mounts, for all users of the node",
 	.fixes = source_not_mounted,
-	.fix_admin = "mount /proc where the job runs, without subset=pid",
+	.fix_admin = SOURCE_FIX_PROC,
 	SOURCE_METRICS(metrics),
 	.size = sizeof(struct nfs),
 	.open = nfs_open,
