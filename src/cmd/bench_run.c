@@ -87,12 +87,9 @@ static const struct option rows[] = {
 	  .help = "Write the recordings to DIR, which must not exist. Default: bench_, the name "
 		  "of the script and the time.",
 	  OPTION_OFFSET(struct run_options, output) },
-	{ .name = "store",
-	  .type = ARG_TEXT,
-	  .value = "WHERE",
-	  .help = "Store the trials here: a file, or postgres://user@host/database without a "
-		  "password. Default: SONDE_STORE, else your own store.",
-	  OPTION_OFFSET(struct run_options, store) },
+	BENCH_STORE(
+		struct run_options, store,
+		"Store the trials here: a file, or postgres://user@host/database without a password."),
 	{ .name = "model",
 	  .type = ARG_LIST,
 	  .value = "FILE",

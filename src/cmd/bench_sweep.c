@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "console/command.h"
 #include "sweep/sweeping.h"
+#include "trial/benchprint.h"
 
 #include <errno.h>
 #include <string.h>
@@ -55,12 +56,9 @@ static const struct option rows[] = {
 	  .max = 3600 * NS_PER_S,
 	  .help = "Time between samples of each trial's recording.",
 	  OPTION_OFFSET(struct sweep_options, interval_ns) },
-	{ .name = "store",
-	  .type = ARG_TEXT,
-	  .value = "WHERE",
-	  .help = "Store the trials here: a file, or postgres://user@host/database without a "
-		  "password. Default: SONDE_STORE, else your own store.",
-	  OPTION_OFFSET(struct sweep_options, store) },
+	BENCH_STORE(
+		struct sweep_options, store,
+		"Store the trials here: a file, or postgres://user@host/database without a password."),
 	{ .name = "model",
 	  .type = ARG_LIST,
 	  .value = "FILE",

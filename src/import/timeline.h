@@ -28,6 +28,17 @@ enum {
 };
 #define TIMELINE_NO_END INT64_MAX
 
+/* What is said of what was left out or is not as it was, behind its number. */
+#define TIMELINE_MARKS_LEFT    "marks beyond the first 200000"
+#define TIMELINE_POINTS_LEFT   "values of counters beyond the first 2000000"
+#define TIMELINE_COUNTERS_LEFT "counters beyond the first 4096"
+#define TIMELINE_TRACKS_LEFT   "spans without a track of their own"
+#define TIMELINE_BACKWARDS     "spans that end before they begin"
+#define TIMELINE_CROSSING      "spans that may cross others of their row"
+_Static_assert(TIMELINE_MARKS_MAX == 200000 && TIMELINE_POINTS_MAX == 2000000 &&
+		       TIMELINE_COUNTERS_MAX == 4096,
+	       "as the sentences say");
+
 struct timeline_batch;
 
 struct timeline {

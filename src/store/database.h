@@ -36,6 +36,8 @@ int place_data(const char *(*variable)(const char *), const char *name, char *ou
  * the folder. */
 int place_default(struct place *p, const char *given, const char *(*variable)(const char *),
 		  struct err *e);
+/* The same for who reads what an option does. */
+#define PLACE_DEFAULT "Default: SONDE_STORE, else your own store."
 
 /*
  * What the store and its helper sonde-database say to each other.

@@ -8,6 +8,14 @@
 #include "base/text/args.h"
 #include "bench/campaign/campaign.h"
 #include "bench/group.h"
+#include "store/database.h"
+
+/* The option --store of the verbs; what: what is done with it, a sentence. */
+#define BENCH_STORE(options, member, what)                                                         \
+	{                                                                                          \
+		.name = "store", .type = ARG_TEXT, .value = "WHERE",                               \
+		.help = what " " PLACE_DEFAULT, OPTION_OFFSET(options, member)                     \
+	}
 
 /* What a verb that only reads is told: where, and in which form. */
 struct benchprint_options {
@@ -15,11 +23,7 @@ struct benchprint_options {
 	bool json;
 };
 #define BENCHTELL_OPTIONS(schema)                                                                  \
-	{ .name = "store",                                                                         \
-	  .type = ARG_TEXT,                                                                        \
-	  .value = "WHERE",                                                                        \
-	  .help = "Read this store. Default: SONDE_STORE, else your own store.",                   \
-	  OPTION_OFFSET(struct benchprint_options, store) },                                       \
+	BENCH_STORE(struct benchprint_options, store, "Read this store."),                         \
 	{                                                                                          \
 		.name = "json", .type = ARG_FLAG, .help = "Print JSON, schema " schema ".",        \
 		OPTION_OFFSET(struct benchprint_options, json)                                     \
@@ -56,9 +60,7 @@ void benchprint_head(struct bytes *b, const struct bench_group *g);
 		  "batch or environment fact, then = != < <= > >= and a value; = accepts a glob. " \
 		  "Repeatable.", \
 	  OPTION_OFFSET(options, ask.where) }, \
-	{ .name = "store", .type = ARG_TEXT, .value = "WHERE", \
-	  .help = "Read this store. Default: SONDE_STORE, else your own store.", \
-	  OPTION_OFFSET(options, ask.store) }
+	BENCH_STORE(options, ask.store, "Read this store.")
 /* clang-format on */
 
 struct benchask {

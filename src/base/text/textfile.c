@@ -259,6 +259,9 @@ int entries_read(const char *file, const char *text, size_t len, entry_taker *ta
 	const char *at = text, *end = text + len;
 	int rc = 0;
 
+	if (len > ENTRIES_BYTES_MAX || (len && memchr(text, '\0', len)))
+		return err_set(e, -EINVAL, "%.200s: this is not text of at most %d bytes", file,
+			       ENTRIES_BYTES_MAX);
 	if (len >= sizeof mark - 1 && !memcmp(text, mark, sizeof mark - 1))
 		at += sizeof mark - 1;
 	for (unsigned line = 1; len && at < end && !rc; line++) {

@@ -53,8 +53,10 @@ struct entry {
 /* Called for each entry, in order: 0, or -errno with a sentence, which ends the reading. */
 typedef int entry_taker(void *ctx, const struct entry *entry, struct err *e);
 
-/* text[0..len) need not end in NUL; file is what faults call it. 0 or -errno: -EINVAL for a fault,
- * -ENOMEM without a sentence. */
+enum { ENTRIES_BYTES_MAX = 1 << 20 };
+
+/* text[0..len) need not end in NUL; file is what faults call it. 0 or -errno: -EINVAL for a fault
+ * or for what is longer or no text, -ENOMEM without a sentence. */
 int entries_read(const char *file, const char *text, size_t len, entry_taker *take, void *ctx,
 		 struct err *e);
 

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PHASE_RULES_MAX = 256, PHASE_RULES_BYTES_MAX = 1 << 20, PHASE_WORDS = 8 };
+enum { PHASE_RULES_MAX = 256, PHASE_WORDS = 8 };
 enum { PHASE_NAME_MAX = 256, PHASE_VALUE_MAX = 1024 };
 
 /* Which of several starts an end belongs to. FIRST: there is one phase, from the first start to the
