@@ -98,4 +98,17 @@ bool talk_read_ahead(int fd, struct talk_ahead *ahead, void *to, size_t n);
 bool talk_read(int fd, void *to, size_t n);
 bool talk_write(int fd, const void *from, size_t n);
 
+/*
+ * A helper that answers through memory that it has in common with this process, and is asked by a
+ * byte on a socket.
+ */
+enum { HELPER_SOCKET = 3, HELPER_MEMORY = 4 }; /* its descriptors */
+
+/* Zeroed memory for it, its size sealed. A descriptor of it to hand over, or -errno. */
+int helper_memory(const char *name, size_t size, void **memory);
+/* fd: the n descriptors that it has and no other, the first ones -1 for /dev/null;
+ * fd[HELPER_SOCKET] becomes its end of t->socket. 0, or -errno with a sentence; *t is closed then.
+ */
+int helper_start(const char *path, int *fd, int n, struct talk *t, struct err *e);
+
 #endif
