@@ -5,6 +5,7 @@
 #ifndef SONDE_TRIAL_BENCHPRINT_H
 #define SONDE_TRIAL_BENCHPRINT_H
 
+#include "base/clock.h"
 #include "base/text/args.h"
 #include "bench/campaign/campaign.h"
 #include "bench/group.h"
@@ -15,6 +16,36 @@
 	{                                                                                          \
 		.name = "store", .type = ARG_TEXT, .value = "WHERE",                               \
 		.help = what " " PLACE_DEFAULT, OPTION_OFFSET(options, member)                     \
+	}
+
+/* Options of the verbs that run scripts. */
+#define BENCH_INTERVAL(options, member)                                                            \
+	{                                                                                          \
+		.name = "interval", .letter = 'i', .type = ARG_DURATION, .value = "TIME",          \
+		.fallback = "1s", .min = NS_PER_MS, .max = 3600 * NS_PER_S,                        \
+		.help = "Time between samples of each trial's recording.",                         \
+		OPTION_OFFSET(options, member)                                                     \
+	}
+#define BENCH_TRIALS_STORE(options)                                                                \
+	BENCH_STORE(options, store,                                                                \
+		    "Store the trials here: a file, or postgres://user@host/database without a "   \
+		    "password.")
+#define BENCH_MODELS(options)                                                                      \
+	{                                                                                          \
+		.name = "model", .type = ARG_LIST, .value = "FILE",                                \
+		.help = "Read more columns of indicators from FILE. Repeatable.",                  \
+		OPTION_OFFSET(options, models)                                                     \
+	}
+#define BENCH_QUIET(options)                                                                       \
+	{                                                                                          \
+		.name = "quiet", .letter = 'q', .type = ARG_FLAG,                                  \
+		.help = "Print no line per trial.", OPTION_OFFSET(options, quiet)                  \
+	}
+#define BENCH_ENVIRONMENT(options)                                                                 \
+	{                                                                                          \
+		.name = "env", .type = ARG_LIST, .value = "NAME=VALUE",                            \
+		.help = "Set this variable in the script's environment. Repeatable.",              \
+		OPTION_OFFSET(options, environment)                                                \
 	}
 
 /* What a verb that only reads is told: where, and in which form. */
