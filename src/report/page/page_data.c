@@ -5,7 +5,6 @@
 #include "base/text/json.h"
 #include "core/frame/run.h"
 #include "report/page/page_charts.h"
-#include "report/page/page_charts_json.h"
 #include "report/page/page_code.h"
 #include "report/page/page_events.h"
 #include "report/page/page_kinds.h"
