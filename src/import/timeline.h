@@ -61,8 +61,6 @@ struct timeline {
 	struct err *e;
 };
 
-/* e outlives it. 0 or -errno. */
-int timeline_open(struct timeline *t, int dirfd, struct err *e);
 /* rc: what went wrong so far; then nothing of it stays in the directory. 0 or -errno. */
 int timeline_close(struct timeline *t, int rc);
 
@@ -104,11 +102,6 @@ struct timeline_times {
 	int64_t align_ns;
 	int64_t changed_utc; /* when the file was last changed */
 };
-
-/* UTC of the clock's 0 to *zero_utc, and a note of how well it is known. 0, or -errno with a
- * sentence: it is not of that recording. */
-int timeline_clock(const struct timeline_times *t, const struct import *x, int64_t *zero_utc,
-		   struct err *e);
 
 /* A timeline of a file, opened: its host is the place's, else made from the file's name; its 0 is
  * first_ns. format: the importer's name. rank: what the file says, "" or NULL: nothing; outlives

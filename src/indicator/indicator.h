@@ -38,13 +38,9 @@ struct measured {
 	double score;       /* NAN: none */
 };
 
-void measured_begin(struct measured *t);
 void measured_figure(struct measured *t, const char *name, const struct figure *f);
 /* -1..1: 0 as fast as the reference, 1 ten times that and more, -1 a tenth and less. */
 void measured_score(struct measured *t, double value, double reference);
-/* The whole document, with a newline. False: out of memory. */
-bool measured_end(struct measured *t, const char *indicator, struct bytes *out);
-void measured_free(struct measured *t);
 
 /* What may be asked of one. Each has rows for those that it knows. */
 struct wish {

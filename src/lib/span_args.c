@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * span_args.c - names of a process and their numbers; what goes with a span or a mark: arguments
- * and arrows; and spans that end in another process. Arguments stand in slots behind the span's own, and are published with it: a
- * span without any costs nothing of this.
+ * and arrows; and spans that end in another process. Arguments stand in slots behind the span's
+ * own, and are published with it: a span without any costs nothing of this.
  */
 #include "lib/span.h"
 
@@ -210,7 +210,7 @@ uint32_t sonde_name(const char *text)
 }
 
 /* A number is told when its text is there, and stays. */
-void span_name_text(uint32_t number, char out[RING_TEXT_MAX + 1])
+static void span_name_text(uint32_t number, char out[RING_TEXT_MAX + 1])
 {
 	const char *at;
 	size_t n;

@@ -222,7 +222,8 @@ static void say_totals(struct recorder *r)
 		sample_meta_text(s, "job.survivors", names);
 }
 
-void metas_cost(struct recorder *r)
+/* What recording took until now. */
+static void metas_cost(struct recorder *r)
 {
 	int64_t launchers_ns =
 		r->roster ? roster_result(r->roster).launchers_cpu_ns : r->launcher_cpu_ns;

@@ -65,7 +65,5 @@ void metas_begin(struct recorder *r);
 void metas_machine(struct recorder *r);
 void metas_mechanisms(struct recorder *r);
 void metas_end(struct recorder *r);
-/* What recording took until now. */
-void metas_cost(struct recorder *r);
 
 #endif

@@ -15,7 +15,7 @@
 
 /* ---- names and fields ---- */
 
-bool phase_pattern_matches(const char *pattern, const char *name, struct phase_star *star)
+static bool phase_pattern_matches(const char *pattern, const char *name, struct phase_star *star)
 {
 	const char *at = strchr(pattern, '*');
 	size_t before = at ? (size_t)(at - pattern) : 0, behind = at ? strlen(at + 1) : 0;

@@ -67,7 +67,6 @@ struct phase_star {
 	const char *at;
 	size_t n;
 };
-bool phase_pattern_matches(const char *pattern, const char *name, struct phase_star *star);
 /* The number, from 1, of the first pattern that matches; 0: none does. */
 uint32_t phase_words_match(const struct phase_words *w, const char *name, struct phase_star *star);
 

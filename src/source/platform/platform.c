@@ -158,6 +158,8 @@ static void say_vulnerabilities(const struct platform *p)
 		platform_facts_of(p, &fact, 1, names[i]);
 }
 
+static void platform_guest(const struct platform *p);
+
 void platform_say(const struct platform *p)
 {
 	platform_facts(p, FACTS(facts));
@@ -533,7 +535,7 @@ static void say_hypervisor(const struct platform *p)
 	    is_guest ? "the CPU has the flag hypervisor" : "the CPU has no flag hypervisor");
 }
 
-void platform_guest(const struct platform *p)
+static void platform_guest(const struct platform *p)
 {
 	say_hypervisor(p);
 	say_container(p);

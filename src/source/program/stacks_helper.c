@@ -98,11 +98,6 @@ int stacks_helper_start(struct stacks_helper *h, struct err *e)
 	return bad;
 }
 
-enum stacks_stage stacks_helper_stage(const struct stacks_helper *h)
-{
-	return (enum stacks_stage)atomic_load_explicit(&h->page->stage, memory_order_acquire);
-}
-
 void stacks_helper_ask(struct stacks_helper *h, bool last)
 {
 	atomic_store(&h->page->last, last);

@@ -80,7 +80,6 @@ struct stacks_helper {
 int stacks_helper_start(struct stacks_helper *h, struct err *e);
 /* Likewise, and waits for its first answer: nothing is recorded, this only tries. */
 int stacks_helper_try(struct stacks_helper *h, struct err *e);
-enum stacks_stage stacks_helper_stage(const struct stacks_helper *h);
 void stacks_helper_ask(struct stacks_helper *h, bool last);
 bool stacks_helper_answered(const struct stacks_helper *h);
 /* Has it ended by itself? It is reaped then. */
