@@ -227,7 +227,7 @@ $(BUILD)/start: release/start.c Makefile
 	$(Q)$(or $(MUSLCC),$(CC)) -D_GNU_SOURCE $(CFLAGS) $(LDFLAGS) -static -o $@ $<
 
 # The public library: what reads recordings, and the few sources that are sampled in the process; only sonde_* is visible.
-LIBSOURCES := cpu cpulist memory storage/disk network core interrupts device kept sysfs program/spans program/spans_args program/spans_counters program/spans_names program/mpi
+LIBSOURCES := cpu cpulist memory storage/disk network core device kept program/spans program/spans_counters program/mpi
 LIBOBJ := $(filter $(BUILD)/obj/base/% $(BUILD)/obj/core/% $(BUILD)/obj/recording/% $(BUILD)/obj/lib/% \
             $(LIBSOURCES:%=$(BUILD)/obj/source/%.o),$(OBJ))
 $(BUILD)/libsonde.a: $(LIBOBJ)
@@ -254,7 +254,7 @@ $(BUILD)/libsonde.so.0: $(LIBOBJ) $(LIBOTHER)
 	$(CC) $(LDFLAGS) -shared -Wl,-soname,libsonde.so.0 -Wl,-z,defs,-z,nodelete -pthread -o $@ $^ $(LIBLINK)
 
 # What `run --annotations` loads into the job's programs: libc is all that it needs, and a program's own libsonde is not its.
-INJECTOBJ := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard src/inject/*.c)) $(addprefix $(BUILD)/obj/,lib/span.o lib/span_args.o lib/span_make.o lib/span_names.o base/files.o base/clock.o)
+INJECTOBJ := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard src/inject/*.c)) $(addprefix $(BUILD)/obj/,lib/span.o lib/span_args.o lib/span_make.o base/files.o base/clock.o)
 INJECTLINK := $(if $(RELEASE),$(filter-out $(ZSTD),$(subst -lc ,-ldl -lc ,$(LIBLINK))),-ldl)
 $(INJECT): $(INJECTOBJ) $(LIBOTHER) src/inject/exported.map
 	@mkdir -p $(@D)
@@ -305,7 +305,7 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/libsonde-all.a
 	clang $(CPPFLAGS) $(CFLAGS) $(OPT_TESTS) -fsanitize=fuzzer $(LDFLAGS) -MMD -MP -MT $@ -o $@ $< $(BUILD)/libsonde-all.a -ljansson $(LDLIBS)
 
 # Of parts of the helper that reads the job's programs.
-UNWOUND := $(patsubst %,$(BUILD)/obj/unwind/%.o,blocked counts debug frame gate interpreted messages module names pids profile python python_code python_layout python_merge records sample scopes space symbols touch watch watch_place work)
+UNWOUND := $(patsubst %,$(BUILD)/obj/unwind/%.o,blocked debug frame gate interpreted messages module names profile python python_code python_layout records scopes space symbols touch watch watch_place work)
 UNWINDING := $(BUILD)/fuzz/fuzz_unwind $(BUILD)/fuzz/fuzz_blocked $(BUILD)/fuzz/fuzz_symbols $(BUILD)/unit/test_unwind $(BUILD)/unit/test_spaces $(BUILD)/unit/test_touch $(BUILD)/unit/test_gate $(BUILD)/unit/test_blocked $(BUILD)/unit/test_python
 $(UNWINDING): $(UNWOUND)
 $(UNWINDING): private LDLIBS := $(UNWOUND) $(BUILD)/libsonde-all.a $(LDLIBS) $(unwind.needs:lib%=-l%) $(unwind.private)

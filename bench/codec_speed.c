@@ -24,7 +24,7 @@
 #include <zlib.h>
 
 #include "base/clock.h"
-#include "core/value.h"
+#include "core/metric.h"
 #include "matrix.h"
 #include "recording/block.h"
 #include "recording/chunk.h"

@@ -21,7 +21,7 @@ MEASURES = {
     "spans": ["src/lib", "src/source/program/spans.c", "src/recording"], "reading": READING, "report": [*READING, "src/chart", "src/draw"],
     "export": ["src/sink", "src/recording", "src/core"], "columns": ["src/sink"], "hdf5": ["src/hdf5", "src/sink"],
     "stacks": ["src/unwind", "src/source/program", "src/core/stacks"], "waits": ["src/unwind", "src/waits", "src/source/program"],
-    "trials": ["src/bench", "src/store", "src/database"], "profiles": ["src/import", "src/sink", "src/recording"], "annotations": ["src/inject", "src/lib/span_make.c", "src/lib/span_names.c"],
+    "trials": ["src/bench", "src/store", "src/database"], "profiles": ["src/import", "src/sink", "src/recording"], "annotations": ["src/inject", "src/lib/span_make.c", "src/lib/span_args.c"],
 }
 MEASURED = re.compile(r"^Measured on (\d{4}-\d\d-\d\d) at commit ([0-9a-f]{7,40})(?:-dirty)?, .*Again: `\./dev bench (\w+)`\.")
 MARK = re.compile(r" \*\*Stale\*\*: [^.]*\.$")

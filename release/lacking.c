@@ -67,7 +67,7 @@ const char *sigabbrev_np(int number)
 #if defined __x86_64__ && __has_include(<sys/platform/x86.h>)
 #include <sys/platform/x86.h>
 
-/* What base/crc32c.c asks, SSE 4.2 and PCLMULQDQ, and core/frame/derive_slice.c, AVX2. */
+/* What base/hash.c asks, SSE 4.2 and PCLMULQDQ, and core/frame/derive_slice.c, AVX2. */
 const struct cpuid_feature *__x86_get_cpuid_feature_leaf(unsigned leaf)
 {
 	static const struct cpuid_feature none,

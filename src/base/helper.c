@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/helper.h"
 
+#include "base/files.h"
 #include "base/process.h"
-#include "base/talk.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -196,12 +197,12 @@ enum { OUT_OF_THE_WAY = 16 };
 static _Noreturn void become(const char *path, int *fd, int n)
 {
 	char *const argv[] = { (char *)path, NULL };
-	int null = open("/dev/null", O_RDWR);
+	int null = open("/dev/null", O_RDWR), above = n > OUT_OF_THE_WAY ? n : OUT_OF_THE_WAY;
 	bool placed = true;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (int i = 0; i < n; i++)
-		fd[i] = fcntl(fd[i] < 0 ? null : fd[i], F_DUPFD, OUT_OF_THE_WAY);
+		fd[i] = fcntl(fd[i] < 0 ? null : fd[i], F_DUPFD, above);
 	for (int i = 0; i < n; i++)
 		placed &= dup2(fd[i], i) == i;
 	if (placed) {
@@ -209,6 +210,52 @@ static _Noreturn void become(const char *path, int *fd, int n)
 		execv(path, argv);
 	}
 	_exit(HELPER_NOT_STARTED);
+}
+
+/* ---- with memory that both have ---- */
+
+int helper_memory(const char *name, size_t size, void **memory)
+{
+	int fd = unnamed_memory(name), bad;
+
+	if (fd < 0)
+		return fd;
+	*memory = ftruncate(fd, (off_t)size)
+			  ? MAP_FAILED
+			  : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (*memory != MAP_FAILED) {
+		/* So that nobody can cut it under this process; a plain file cannot be sealed. */
+		fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+		return fd;
+	}
+	bad = -errno;
+	*memory = NULL;
+	close(fd);
+	return bad;
+}
+
+int helper_start(const char *path, int *fd, int n, struct talk *t, struct err *e)
+{
+	int pair[2], code;
+
+	*t = (struct talk){ 0 };
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+		return err_set(e, -errno, "cannot make a socket: %s", strerror(errno));
+	/* 0 to 2 may be closed here */
+	t->socket = fcntl(pair[0], F_DUPFD_CLOEXEC, HELPER_SOCKET);
+	close(pair[0]);
+	fd[HELPER_SOCKET] = pair[1];
+	t->pid = t->socket < 0 ? -1 : fork();
+	if (t->pid == 0)
+		become(path, fd, n);
+	code = errno;
+	close(pair[1]);
+	if (t->pid > 0)
+		return 0;
+	if (t->socket > 0)
+		close(t->socket);
+	*t = (struct talk){ 0 };
+	return err_set(e, -code, "cannot start %s: %s", path, strerror(code));
 }
 
 /* ---- asked over a socket ---- */

@@ -67,4 +67,48 @@ enum { HELPER_FILE = 3 };
 /* The helper's part: its answer, as an exit status. */
 int helper_answer(int code, const struct err *e);
 
+/*
+ * A helper executable (base/helper.h) that is asked over a socket, its standard input.
+ *
+ * It gets no other descriptor but /dev/null as output, and ends with this process. {0} is closed.
+ */
+
+struct talk {
+	pid_t pid;  /* 0: closed */
+	int socket; /* valid while pid is not 0 */
+};
+
+/* packages: Debian's that the helper is built with, for the sentence. 0, -ENOENT when it is not
+ * there, or -errno. */
+int talk_open(struct talk *t, const char *helper, const char *packages, struct err *e);
+void talk_close(struct talk *t);
+
+/* What came of a socket and was not asked for yet: one look at it takes many small messages. {0} is
+ * empty. */
+enum { TALK_AHEAD = 16384 };
+struct talk_ahead {
+	size_t at, end;
+	unsigned char bytes[TALK_AHEAD];
+};
+
+/* As talk_read; once it is used, nothing else may read that socket. */
+bool talk_read_ahead(int fd, struct talk_ahead *ahead, void *to, size_t n);
+
+/* All n bytes of a socket; false at an end or an error. */
+bool talk_read(int fd, void *to, size_t n);
+bool talk_write(int fd, const void *from, size_t n);
+
+/*
+ * A helper that answers through memory that it has in common with this process, and is asked by a
+ * byte on a socket.
+ */
+enum { HELPER_SOCKET = 3, HELPER_MEMORY = 4 }; /* its descriptors */
+
+/* Zeroed memory for it, its size sealed. A descriptor of it to hand over, or -errno. */
+int helper_memory(const char *name, size_t size, void **memory);
+/* fd: the n descriptors that it has and no other, the first ones -1 for /dev/null;
+ * fd[HELPER_SOCKET] becomes its end of t->socket. 0, or -errno with a sentence; *t is closed then.
+ */
+int helper_start(const char *path, int *fd, int n, struct talk *t, struct err *e);
+
 #endif

@@ -2,7 +2,6 @@
 #include "base/array.h"
 #include "base/pool.h"
 #include "base/reserve.h"
-#include "base/text/code.h"
 
 #include <errno.h>
 #include <link.h>

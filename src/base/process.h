@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * process.h - ending a child process that may hang in the kernel.
- *
- * Nobody is ever waited for long: who does not end within 20 ms is left behind and goes when the
- * kernel lets it go.
+ * process.h - other processes: children that may hang in the kernel, commands whose output is read,
+ * the memory of one.
  */
 #ifndef SONDE_BASE_PROCESS_H
 #define SONDE_BASE_PROCESS_H
 
+#include "base/bytes.h"
+
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
+
+/*
+ * Ending a child process that may hang in the kernel.
+ *
+ * Nobody is ever waited for long: who does not end within 20 ms is left behind and goes when the
+ * kernel lets it go.
+ */
 
 /* Kill and reap it. Does nothing for a pid that is no child, or was reaped. False: it was left
  * behind. */
@@ -33,5 +42,43 @@ void descriptors_let_go(int keep);
  */
 /* 0 in the new process, its pid in the caller, or -errno. Not for programs with threads. */
 int orphan_fork(void);
+
+/*
+ * A command of the system whose output is read while it runs, with an empty standard
+ * input. Its messages are part of the output. Nobody waits for it.
+ */
+
+struct asking {
+	pid_t pid; /* 0: none */
+	int from;
+	struct bytes output; /* so far; at most ASKING_OUTPUT and a little */
+};
+
+enum { ASKING_OUTPUT = 1 << 18 };
+
+/* argv[0] is looked for in PATH. change: called in the new process before; or NULL. 0 or -errno; a
+ * command that is not there says so in its output. */
+int asking_start(struct asking *c, char *const *argv, void (*change)(void));
+/* Takes what has been written. False once there will be no more. */
+bool asking_take(struct asking *c);
+/* The same for so long. False: it has not ended by then. */
+bool asking_take_all(struct asking *c, int64_t patience_ns);
+/* The output as a text. */
+const char *asking_text(struct asking *c);
+/* Kills and reaps it; {0} afterwards. As wait says how it ended, -1 if there was none. */
+int asking_end(struct asking *c, int signal);
+
+/*
+ * The memory of another process, read without stopping it.
+ *
+ * It may block where a page comes from a server that is silent: for helpers only.
+ */
+
+/* All of it, or false. */
+bool memory_read(pid_t pid, uint64_t at, void *out, size_t size);
+/* As much as there is from there on, in whole pages; 0: nothing, -errno: it is refused. */
+ssize_t memory_copy(pid_t pid, uint64_t at, void *out, size_t size);
+/* A text that ends in NUL, cut at size; false: there is none. */
+bool memory_text(pid_t pid, uint64_t at, char *out, size_t size);
 
 #endif

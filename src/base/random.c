@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/random.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdint.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -62,4 +65,19 @@ bool entropy_fill(void *out, size_t n)
 	if (fd >= 0)
 		close(fd);
 	return filled;
+}
+
+int nonce_make(char out[NONCE_SIZE], struct err *e)
+{
+	uint8_t raw[NONCE_SIZE / 2];
+
+	if (!entropy_fill(raw, sizeof raw))
+		return err_set(e, -EIO, "the kernel gave no random number for the report: %s",
+			       strerror(errno));
+	for (size_t i = 0; i < sizeof raw; i++) {
+		*out++ = "0123456789abcdef"[raw[i] >> 4];
+		*out++ = "0123456789abcdef"[raw[i] & 15];
+	}
+	*out = '\0';
+	return 0;
 }

@@ -8,6 +8,8 @@
 #ifndef SONDE_BASE_RANDOM_H
 #define SONDE_BASE_RANDOM_H
 
+#include "base/err.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -28,5 +30,15 @@ double random_normal(struct random *r);
  */
 /* False, with errno, when the kernel gives none. */
 bool entropy_fill(void *out, size_t n);
+
+/*
+ * A number that only one page has. Only scripts and styles that carry it may act, so that
+ * nothing smuggled in by a name could.
+ */
+
+enum { NONCE_SIZE = 33 };
+
+/* 32 hexadecimal digits and a NUL. 0, or -errno with a sentence. */
+int nonce_make(char out[NONCE_SIZE], struct err *e);
 
 #endif

@@ -28,4 +28,13 @@ void reserve_let_go(void *memory, size_t size);
 int reserve_bytes(struct bytes *b, size_t cap);
 void reserve_bytes_free(struct bytes *b);
 
+/*
+ * How much of the program and its libraries is in memory.
+ */
+
+/* Let go of all pages of code and constants; those that are needed come back when they are used.
+ * For a process that has started and from now on does little: most of what it holds, only its start
+ * has used. */
+void code_let_go(void);
+
 #endif

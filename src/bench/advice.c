@@ -321,6 +321,8 @@ static void judge(struct advice *a)
 					    : ADVICE_WINNER;
 }
 
+static int advice_next(struct advice *a, const struct campaign *c, const struct advice_wish *w);
+
 int advice_make(struct advice *a, const struct campaign *c, const struct campaign_groups *groups,
 		const struct bench_figure *f, const struct advice_wish *w, struct err *e)
 {
@@ -577,7 +579,8 @@ static void add_neighbours_of(struct advice *a, const struct campaign *c, uint32
 		add_beyond(a, c, parameter, here, above);
 }
 
-int advice_next(struct advice *a, const struct campaign *c, const struct advice_wish *w)
+/* Private to advice*.c: what to try next. 0 or -ENOMEM. */
+static int advice_next(struct advice *a, const struct campaign *c, const struct advice_wish *w)
 {
 	if (!a->ntaken)
 		return 0;

@@ -94,7 +94,4 @@ void advice_free(struct advice *a);
 const char *standing_name(enum standing s);
 const char *advice_verdict_name(enum advice_verdict v);
 
-/* Private to advice*.c: what to try next. 0 or -ENOMEM. */
-int advice_next(struct advice *a, const struct campaign *c, const struct advice_wish *w);
-
 #endif

@@ -17,14 +17,14 @@
 
 /* ---- checks of the model ---- */
 
-struct place {
+struct row_of_group {
 	const struct bench_group *g;
 	uint32_t row;
 };
 
 static struct expr_value look_up(void *ctx, const char *function, const char *name)
 {
-	const struct place *at = ctx;
+	const struct row_of_group *at = ctx;
 	const struct bench_group *g = at->g;
 	double v = NAN;
 
@@ -53,7 +53,7 @@ static int add(struct bench_group *g, const struct bench_doubt *x)
 static int examine(struct bench_group *g, uint32_t check, uint32_t row)
 {
 	const struct model_check *x = &g->model.check[check];
-	struct place at = { g, row };
+	struct row_of_group at = { g, row };
 	struct expr_value reported = look_up(&at, NULL, x->name),
 			  computed = expr_eval(x->computed, look_up, &at);
 

@@ -2,7 +2,7 @@
 #include "bench/trial.h"
 
 #include "base/array.h"
-#include "base/sha256.h"
+#include "base/hash.h"
 #include "bench/indicator.h"
 
 #include <ctype.h>

@@ -5,9 +5,8 @@
 #include "console/command.h"
 #include "core/glob.h"
 #include "report/comparison/comparison.h"
-#include "trial/advicefile.h"
-#include "trial/benchask.h"
 #include "trial/benchprint.h"
+#include "trial/lockfile.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -5,7 +5,7 @@
 #include "base/text/textfile.h"
 #include "bench/contract.h"
 #include "console/command.h"
-#include "trial/builtin.h"
+#include "trial/benchprint.h"
 #include "trial/scripted.h"
 
 #include <errno.h>
@@ -21,11 +21,7 @@ struct check_options {
 };
 
 static const struct option rows[] = {
-	{ .name = "env",
-	  .type = ARG_LIST,
-	  .value = "NAME=VALUE",
-	  .help = "Set this variable in the script's environment. Repeatable.",
-	  OPTION_OFFSET(struct check_options, environment) },
+	BENCH_ENVIRONMENT(struct check_options),
 	{ .name = "timeout",
 	  .type = ARG_DURATION,
 	  .value = "TIME",
@@ -33,11 +29,7 @@ static const struct option rows[] = {
 	  .max = INT64_C(604800) * NS_PER_S,
 	  .help = "Stop the script after this time; 0: never.",
 	  OPTION_OFFSET(struct check_options, limit_ns) },
-	{ .name = "model",
-	  .type = ARG_LIST,
-	  .value = "FILE",
-	  .help = "Read more columns of indicators from FILE. Repeatable.",
-	  OPTION_OFFSET(struct check_options, models) },
+	BENCH_MODELS(struct check_options),
 	{ .name = "json",
 	  .type = ARG_FLAG,
 	  .help = "Print the result as JSON, schema sonde/bench-check/1.",

@@ -18,11 +18,7 @@ static const struct option rows[] = {
 	  .type = ARG_FLAG,
 	  .help = "Delete them. Without it, only what would be deleted is printed.",
 	  OPTION_OFFSET(struct delete_options, yes) },
-	{ .name = "store",
-	  .type = ARG_TEXT,
-	  .value = "WHERE",
-	  .help = "Change this store. Default: SONDE_STORE, else your own store.",
-	  OPTION_OFFSET(struct delete_options, store) },
+	BENCH_STORE(struct delete_options, store, "Change this store."),
 };
 
 static const struct example examples[] = {

@@ -2,7 +2,7 @@
 /* bench_export.c - the trials that are kept, as files of any format that sonde export writes. */
 #include "base/array.h"
 #include "base/pool.h"
-#include "bench/batch.h"
+#include "bench/group.h"
 #include "bench/indicator.h"
 #include "console/command.h"
 #include "core/glob.h"
@@ -10,6 +10,7 @@
 #include "session/history.h"
 #include "sink/sink.h"
 #include "store/database.h"
+#include "trial/benchprint.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -238,11 +239,7 @@ static const struct option rows[] = {
 	  .value = "GLOBS",
 	  .help = "Write only these tables: 'trials,trials_pi_*'.",
 	  OPTION_OFFSET(struct export_options, table) },
-	{ .name = "store",
-	  .type = ARG_TEXT,
-	  .value = "WHERE",
-	  .help = "Read this store. Default: SONDE_STORE, else your own store.",
-	  OPTION_OFFSET(struct export_options, store) },
+	BENCH_STORE(struct export_options, store, "Read this store."),
 	{ .name = "json",
 	  .type = ARG_FLAG,
 	  .help = "Print the names of the written files as JSON, schema sonde/bench-export/1.",

@@ -4,8 +4,7 @@
 #include "base/text/escape.h"
 #include "bench/series.h"
 #include "console/command.h"
-#include "output/drawfile.h"
-#include "trial/benchask.h"
+#include "output/outfile.h"
 #include "trial/benchprint.h"
 #include "trial/evidence.h"
 

@@ -8,7 +8,8 @@
 #include "core/glob.h"
 #include "core/metric.h"
 #include "session/history.h"
-#include "trial/builtin.h"
+#include "trial/benchprint.h"
+#include "trial/scripted.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -23,11 +24,7 @@ struct list_options {
 };
 
 static const struct option rows[] = {
-	{ .name = "store",
-	  .type = ARG_TEXT,
-	  .value = "WHERE",
-	  .help = "Read this store. Default: SONDE_STORE, else your own store.",
-	  OPTION_OFFSET(struct list_options, store) },
+	BENCH_STORE(struct list_options, store, "Read this store."),
 	{ .name = "name",
 	  .type = ARG_TEXT,
 	  .value = "GLOBS",

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_note.c - notes and tags of batches. */
-#include "bench/batch.h"
+#include "bench/group.h"
 #include "console/command.h"
 #include "session/history.h"
+#include "trial/benchprint.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -30,11 +31,7 @@ static const struct option rows[] = {
 	  .value = "NAME",
 	  .help = "Remove this tag. Repeatable.",
 	  OPTION_OFFSET(struct note_options, untags) },
-	{ .name = "store",
-	  .type = ARG_TEXT,
-	  .value = "WHERE",
-	  .help = "Change this store. Default: SONDE_STORE, else your own store.",
-	  OPTION_OFFSET(struct note_options, store) },
+	BENCH_STORE(struct note_options, store, "Change this store."),
 };
 
 static const struct example examples[] = {

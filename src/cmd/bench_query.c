@@ -3,8 +3,8 @@
 #include "base/text/escape.h"
 #include "console/command.h"
 #include "session/history.h"
-#include "trial/benchask.h"
-#include "trial/builtin.h"
+#include "trial/benchprint.h"
+#include "trial/scripted.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -32,11 +32,7 @@ static const struct option rows[] = {
 	  .value = "FILE",
 	  .help = "Read more indicators and queries from FILE. Repeatable.",
 	  OPTION_OFFSET(struct query_options, models) },
-	{ .name = "store",
-	  .type = ARG_TEXT,
-	  .value = "WHERE",
-	  .help = "Read this store. Default: SONDE_STORE, else your own store.",
-	  OPTION_OFFSET(struct query_options, store) },
+	BENCH_STORE(struct query_options, store, "Read this store."),
 	{ .name = "json",
 	  .type = ARG_FLAG,
 	  .help = "Print the answer as JSON, schema sonde/bench-query/1.",

@@ -2,8 +2,8 @@
 /* bench_report.c - trials of an indicator as a page of HTML. */
 #include "bench/campaign/campaign_page.h"
 #include "console/command.h"
-#include "output/drawfile.h"
-#include "trial/benchask.h"
+#include "output/outfile.h"
+#include "trial/benchprint.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_run.c - run a benchmark again and again and keep every trial. */
 #include "base/clock.h"
-#include "bench/batch.h"
+#include "bench/group.h"
 #include "console/command.h"
 #include "job/words.h"
 #include "session/history.h"
 #include "session/sitesecrets.h"
 #include "trial/benchprint.h"
 #include "trial/beside.h"
-#include "trial/builtin.h"
-#include "trial/varied.h"
+#include "trial/evidence.h"
+#include "trial/scripted.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -56,11 +56,7 @@ static const struct option rows[] = {
 	  .max = SCRIPTED_MOST,
 	  .help = "Run N trials at a time, each on cores of its own.",
 	  OPTION_OFFSET(struct run_options, jobs) },
-	{ .name = "env",
-	  .type = ARG_LIST,
-	  .value = "NAME=VALUE",
-	  .help = "Set this variable in the script's environment. Repeatable.",
-	  OPTION_OFFSET(struct run_options, environment) },
+	BENCH_ENVIRONMENT(struct run_options),
 	{ .name = "timeout",
 	  .type = ARG_DURATION,
 	  .value = "TIME",
@@ -68,15 +64,7 @@ static const struct option rows[] = {
 	  .max = INT64_C(604800) * NS_PER_S,
 	  .help = "Stop a trial after this time; it then counts as failed. 0: never.",
 	  OPTION_OFFSET(struct run_options, limit_ns) },
-	{ .name = "interval",
-	  .letter = 'i',
-	  .type = ARG_DURATION,
-	  .value = "TIME",
-	  .fallback = "1s",
-	  .min = NS_PER_MS,
-	  .max = 3600 * NS_PER_S,
-	  .help = "Time between samples of each trial's recording.",
-	  OPTION_OFFSET(struct run_options, recording.interval_ns) },
+	BENCH_INTERVAL(struct run_options, recording.interval_ns),
 	STACKS_OPTION(struct run_options, recording.stacks),
 	WAITS_OPTION(struct run_options, recording.waits),
 	{ .name = "output",
@@ -86,17 +74,8 @@ static const struct option rows[] = {
 	  .help = "Write the recordings to DIR, which must not exist. Default: bench_, the name "
 		  "of the script and the time.",
 	  OPTION_OFFSET(struct run_options, output) },
-	{ .name = "store",
-	  .type = ARG_TEXT,
-	  .value = "WHERE",
-	  .help = "Store the trials here: a file, or postgres://user@host/database without a "
-		  "password. Default: SONDE_STORE, else your own store.",
-	  OPTION_OFFSET(struct run_options, store) },
-	{ .name = "model",
-	  .type = ARG_LIST,
-	  .value = "FILE",
-	  .help = "Read more columns of indicators from FILE. Repeatable.",
-	  OPTION_OFFSET(struct run_options, models) },
+	BENCH_TRIALS_STORE(struct run_options),
+	BENCH_MODELS(struct run_options),
 	{ .name = "note",
 	  .type = ARG_TEXT,
 	  .value = "TEXT",
@@ -107,11 +86,7 @@ static const struct option rows[] = {
 	  .value = "NAME",
 	  .help = "Give the batch this tag. Repeatable.",
 	  OPTION_OFFSET(struct run_options, tags) },
-	{ .name = "quiet",
-	  .letter = 'q',
-	  .type = ARG_FLAG,
-	  .help = "Print no line per trial.",
-	  OPTION_OFFSET(struct run_options, quiet) },
+	BENCH_QUIET(struct run_options),
 	{ .name = "json",
 	  .type = ARG_FLAG,
 	  .help = "Print the statistics as JSON, schema sonde/bench-stats/1.",

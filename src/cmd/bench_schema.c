@@ -2,7 +2,7 @@
 /* bench_schema.c - the declared indicators as a schema. */
 #include "bench/declare.h"
 #include "console/command.h"
-#include "trial/builtin.h"
+#include "trial/scripted.h"
 
 #include <errno.h>
 

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "console/command.h"
 #include "sweep/sweeping.h"
+#include "trial/benchprint.h"
 
 #include <errno.h>
 #include <string.h>
@@ -46,37 +47,16 @@ static const struct option rows[] = {
 	  .help = "Download a script that the specification names by its address, if its SHA-256 "
 		  "is script_sha256. Without that, show the SHA-256 and run nothing.",
 	  OPTION_OFFSET(struct sweep_options, fetch) },
-	{ .name = "interval",
-	  .letter = 'i',
-	  .type = ARG_DURATION,
-	  .value = "TIME",
-	  .fallback = "1s",
-	  .min = NS_PER_MS,
-	  .max = 3600 * NS_PER_S,
-	  .help = "Time between samples of each trial's recording.",
-	  OPTION_OFFSET(struct sweep_options, interval_ns) },
-	{ .name = "store",
-	  .type = ARG_TEXT,
-	  .value = "WHERE",
-	  .help = "Store the trials here: a file, or postgres://user@host/database without a "
-		  "password. Default: SONDE_STORE, else your own store.",
-	  OPTION_OFFSET(struct sweep_options, store) },
-	{ .name = "model",
-	  .type = ARG_LIST,
-	  .value = "FILE",
-	  .help = "Read more columns of indicators from FILE. Repeatable.",
-	  OPTION_OFFSET(struct sweep_options, models) },
+	BENCH_INTERVAL(struct sweep_options, interval_ns),
+	BENCH_TRIALS_STORE(struct sweep_options),
+	BENCH_MODELS(struct sweep_options),
 	{ .name = "element",
 	  .type = ARG_TEXT,
 	  .value = "LIST",
 	  .help = "Run the trial of this job array list that SLURM_ARRAY_TASK_ID selects.",
 	  .hidden = true,
 	  OPTION_OFFSET(struct sweep_options, element) },
-	{ .name = "quiet",
-	  .letter = 'q',
-	  .type = ARG_FLAG,
-	  .help = "Print no line per trial.",
-	  OPTION_OFFSET(struct sweep_options, quiet) },
+	BENCH_QUIET(struct sweep_options),
 	{ .name = "json",
 	  .type = ARG_FLAG,
 	  .help = "Print the report as JSON, schema sonde/bench-sweep/1.",

@@ -65,7 +65,7 @@ static const struct option rows[] = {
 	{ .name = "store",
 	  .type = ARG_TEXT,
 	  .value = "WHERE",
-	  .help = "Look up bench:ID in this store. Default: SONDE_STORE, else your own store.",
+	  .help = "Look up bench:ID in this store. " PLACE_DEFAULT,
 	  OPTION_OFFSET(struct compare_options, store) },
 	{ .name = "independent",
 	  .help = "Assume that runs do not depend on their neighbours in time and do not drift. "

@@ -2,7 +2,6 @@
 #include "base/clock.h"
 #include "console/command.h"
 #include "output/outfile.h"
-#include "output/profilefile.h"
 #include "output/tablefile.h"
 #include "perfmon/results.h"
 #include "recording/join.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sonde files: the inputs and outputs of a job, with size, time and, asked for, a checksum. */
 #include "base/bytes.h"
-#include "base/sha256.h"
+#include "base/hash.h"
 #include "base/text/escape.h"
 #include "base/text/json.h"
 #include "console/command.h"

@@ -4,7 +4,7 @@
  */
 #include "console/mcp.h"
 #include "base/clock.h"
-#include "base/text/asking.h"
+#include "base/process.h"
 #include "base/text/jsontree.h"
 #include "console/command.h"
 #include "session/find.h"

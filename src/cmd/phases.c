@@ -2,7 +2,7 @@
 #include "report/phases/phases.h"
 #include "console/command.h"
 #include "core/frame/run.h"
-#include "output/drawfile.h"
+#include "output/outfile.h"
 #include "recording/join.h"
 #include "report/phases/cascade.h"
 #include "session/find.h"

@@ -8,7 +8,7 @@
 #include "push/http.h"
 #include "recording/join.h"
 #include "session/find.h"
-#include "store/place.h"
+#include "store/database.h"
 #include "trial/pushtrials.h"
 
 #include <errno.h>
@@ -99,8 +99,7 @@ static const struct option rows[] = {
 	{ .name = "store",
 	  .type = ARG_TEXT,
 	  .value = "WHERE",
-	  .help = "Read bench:ID and sweep:NAME from this store. Default: SONDE_STORE, else your "
-		  "own store.",
+	  .help = "Read bench:ID and sweep:NAME from this store. " PLACE_DEFAULT,
 	  OPTION_OFFSET(struct push_options, store) },
 	{ .name = "json",
 	  .type = ARG_FLAG,

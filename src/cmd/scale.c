@@ -2,7 +2,7 @@
 /* scale.c - runs of one job with more and more cores: how well it scales, and what to ask for. */
 #include "base/text/columns.h"
 #include "console/command.h"
-#include "output/drawfile.h"
+#include "output/outfile.h"
 #include "recording/join.h"
 #include "report/scaling/scaling.h"
 #include "session/find.h"

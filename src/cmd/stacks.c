@@ -6,7 +6,7 @@
 #include "base/text/number.h"
 #include "console/command.h"
 #include "recording/join.h"
-#include "sampler/ranks.h"
+#include "sampler/inspection.h"
 #include "session/elsewhere.h"
 #include "session/find.h"
 #include "source/procfile.h"

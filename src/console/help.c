@@ -53,7 +53,8 @@ static void paragraphs(struct bytes *b, const char *text)
 	}
 }
 
-void help_usage(struct bytes *b, const struct command *c)
+/* "usage: sonde run [options] -- CMD [ARGS...]" without the first word and the newline. */
+static void help_usage(struct bytes *b, const struct command *c)
 {
 	bytes_printf(b, "sonde %s", c->name);
 	if (c->nverbs)

@@ -13,12 +13,8 @@
 
 void help_overview(struct bytes *b);
 void help_command(struct bytes *b, const struct command *c);
-/* "usage: sonde run [options] -- CMD [ARGS...]" without the first word and the newline. */
-void help_usage(struct bytes *b, const struct command *c);
 /* The manual in man(7): sonde(1), or one command's page. */
 void man_overview(struct bytes *b);
 void man_command(struct bytes *b, const struct command *c);
-/* "(default 1s; 1ms to 1h)", or "". */
-void help_option_detail(const struct option *o, char *out, size_t size);
 
 #endif

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * metric.h - the catalogue row: what a number is, declared once, in the source that measures it.
- *
- * CSV headers, JSON keys, axes, tables, docs/metrics.md and `sonde metrics` all read this row;
- * nothing else spells a metric's name. Stored values are integers: stored x mul / div is in the
- * base unit.
+ * metric.h - the catalogue row: what a number is, declared once, in the source that measures it;
+ * and the five states that its values have.
  */
 #ifndef SONDE_CORE_METRIC_H
 #define SONDE_CORE_METRIC_H
@@ -14,7 +11,38 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Base units only; a rate's unit is computed (unit_rate). The names are in core/unit.c.
+/*
+ * The five states of a value. Absent is never 0.
+ *
+ * ABSENT: nothing was there then. The last three are states of a series over a time range, each
+ * with a reason. Empty in CSV, null in JSON and tables.
+ */
+
+/* The numbers are in the file format: append only. ABSENT is 0, so that zeroed memory holds
+ * nothing. */
+enum state {
+	STATE_ABSENT = 0,
+	STATE_PRESENT,
+	STATE_UNSUPPORTED, /* this machine has no such thing */
+	STATE_FORBIDDEN,   /* it is there and this user may not read it */
+	STATE_FAILED,      /* it should have worked: the reason says what happened */
+	STATE_NUMBER_OF
+};
+
+const char *state_name(enum state s);
+/* What a failed open or read means: -ENOENT, -ENODEV, -ENOSYS, -EOPNOTSUPP -> unsupported;
+ * -EACCES, -EPERM -> forbidden; everything else -> failed. */
+enum state state_of(int negative_errno);
+
+/*
+ * The catalogue row: what a number is, declared once, in the source that measures it.
+ *
+ * CSV headers, JSON keys, axes, tables, docs/metrics.md and `sonde metrics` all read this row;
+ * nothing else spells a metric's name. Stored values are integers: stored x mul / div is in the
+ * base unit.
+ */
+
+/* Base units only; a rate's unit is computed (unit_rate). The names are in core/metric.c.
  * The numbers are in the file format: append only. */
 enum unit {
 	UNIT_ONE = 0, /* a bare number: load */

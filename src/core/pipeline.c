@@ -2,7 +2,6 @@
 /* pipeline.c - reads rules of pipelines: blocks of "key: value", one block a tool. */
 #include "core/pipeline.h"
 
-#include "base/entries.h"
 #include "base/text/textfile.h"
 #include "core/glob.h"
 
@@ -275,9 +274,6 @@ int pipeline_tools_add(struct pipeline_tools *t, const char *name, const char *t
 	struct parser p = { .tools = t, .file = name, .before = t->n };
 	int rc;
 
-	if (len > PIPELINE_BYTES_MAX || (len && memchr(text, '\0', len)))
-		return err_set(e, -EINVAL, "%.200s: this is not text of at most %d bytes", name,
-			       PIPELINE_BYTES_MAX);
 	rc = entries_read(name, text, len, take_entry, &p, e);
 	if (!rc)
 		rc = tool_finish(&p, e);
@@ -293,7 +289,7 @@ int pipeline_tools_read(struct pipeline_tools *t, const char *path, struct err *
 {
 	const struct textfiles files = { .what = "pipelines",
 					 .ending = ".pipelines",
-					 .most = PIPELINE_BYTES_MAX,
+					 .most = ENTRIES_BYTES_MAX,
 					 .take = add,
 					 .ctx = t };
 

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PIPELINE_TOOLS_MAX = 64, PIPELINE_WORDS_MAX = 64, PIPELINE_BYTES_MAX = 1 << 20 };
+enum { PIPELINE_TOOLS_MAX = 64, PIPELINE_WORDS_MAX = 64 };
 enum { PIPELINE_RULE_MAX = 128 };
 
 struct pipeline_words {

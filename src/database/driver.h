@@ -6,7 +6,7 @@
 #define SONDE_DATABASE_DRIVER_H
 
 #include "base/err.h"
-#include "store/wire.h"
+#include "store/database.h"
 
 /* Where the rows of an answer go, a block of them at a time. */
 struct answer {

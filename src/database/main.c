@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sonde-database - asks the store's database: statements come on its standard input, rows go back
- * on it, a socket (store/wire.h). Only this program knows SQLite and libpq.
+ * on it, a socket (store/database.h). Only this program knows SQLite and libpq.
  */
-#include "base/talk.h"
+#include "base/helper.h"
 #include "database/driver.h"
-#include "store/place.h"
-#include "store/wire.h"
+#include "store/database.h"
 
 #include <errno.h>
 #include <stdlib.h>

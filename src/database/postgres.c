@@ -3,21 +3,108 @@
  * postgres.c - the store on a server of PostgreSQL, by libpq: it knows its variables (PGHOST,
  * PGPASSWORD, PGPASSFILE, ...).
  */
-#include "database/postgres.h"
-
 #include "base/clock.h"
+#include "base/err.h"
 #include "base/text/decimal.h"
 #include "base/text/number.h"
 #include "database/driver.h"
-#include "store/place.h"
+#include "store/database.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/*
+ * A connection to PostgreSQL on which nothing is waited for without end.
+ *
+ * libpq's own PQexec waits as long as the server's kernel acknowledges. Here a server that has said
+ * nothing for `patience_ms` is asked on a second connection whether it is there; when that gets no
+ * answer either, or one statement takes SESSION_TIMES as long, the session is over: silent_ms says
+ * how long nothing came, and all that is asked later fails at once.
+ */
+/* The few functions of PostgreSQL's library that are used, loaded when a store is there: without
+ * the library, stores in files work all the same.
+ *
+ * Names, numbers and types are those of libpq-fe.h, which keeps them since 9.0. */
+
+struct pg_conn;
+struct pg_result;
+
+enum { CONNECTION_OK = 0 };
+enum { PQPING_OK = 0, PQPING_NO_RESPONSE = 2 };
+enum {
+	PGRES_EMPTY_QUERY = 0,
+	PGRES_COMMAND_OK = 1,
+	PGRES_TUPLES_OK = 2,
+	PGRES_COPY_IN = 4,
+};
+enum { PG_DIAG_SQLSTATE = 'C', PG_DIAG_MESSAGE_PRIMARY = 'M' };
+
+/* clang-format off */
+#define LIBPQ_FUNCTIONS(X) \
+	X(void *, PQconninfoParse, (const char *, char **)) \
+	X(void, PQconninfoFree, (void *)) \
+	X(struct pg_conn *, PQconnectdbParams, (const char *const *, const char *const *, int)) \
+	X(int, PQpingParams, (const char *const *, const char *const *, int)) \
+	X(int, PQstatus, (const struct pg_conn *)) \
+	X(char *, PQerrorMessage, (const struct pg_conn *)) \
+	X(void, PQfinish, (struct pg_conn *)) \
+	X(void *, PQsetNoticeProcessor, (struct pg_conn *, void (*)(void *, const char *), void *)) \
+	X(int, PQsocket, (const struct pg_conn *)) \
+	X(int, PQsetnonblocking, (struct pg_conn *, int)) \
+	X(int, PQflush, (struct pg_conn *)) \
+	X(int, PQconsumeInput, (struct pg_conn *)) \
+	X(int, PQisBusy, (struct pg_conn *)) \
+	X(int, PQsendQuery, (struct pg_conn *, const char *)) \
+	X(int, PQsendQueryParams, (struct pg_conn *, const char *, int, const unsigned *, \
+	  const char *const *, const int *, const int *, int)) \
+	X(int, PQresultStatus, (const struct pg_result *)) \
+	X(char *, PQresultErrorField, (const struct pg_result *, int)) \
+	X(int, PQntuples, (const struct pg_result *)) \
+	X(int, PQnfields, (const struct pg_result *)) \
+	X(unsigned, PQftype, (const struct pg_result *, int)) \
+	X(int, PQgetisnull, (const struct pg_result *, int, int)) \
+	X(char *, PQgetvalue, (const struct pg_result *, int, int)) \
+	X(void, PQclear, (struct pg_result *)) \
+	X(int, PQputCopyData, (struct pg_conn *, const char *, int)) \
+	X(int, PQputCopyEnd, (struct pg_conn *, const char *)) \
+	X(struct pg_result *, PQgetResult, (struct pg_conn *))
+/* clang-format on */
+
+struct libpq {
+#define FUNCTION(type, name, arguments) type(*name) arguments;
+	LIBPQ_FUNCTIONS(FUNCTION)
+#undef FUNCTION
+};
+
+enum { SESSION_TIMES = 30, SESSION_OPTIONS = 8 };
+
+struct session {
+	struct libpq pq;
+	struct pg_conn *connection; /* NULL: closed */
+	const char *value[SESSION_OPTIONS];
+	char connect_timeout[16];
+	int64_t patience_ms, silent_ms; /* silent 0: it answers */
+};
+
+static int libpq_load(struct libpq *l, struct err *e);
+static int64_t session_statement_ms(const struct session *s);
+static int session_open(struct session *s, const char *where, int64_t patience_ms);
+static void session_close(struct session *s);
+static int session_ping(const struct session *s);
+static struct pg_result *session_exec(struct session *s, const char *sql);
+static struct pg_result *session_exec_params(struct session *s, const char *sql, int n,
+					     const char *const *text);
+static bool session_copy(struct session *s, const char *rows, size_t n);
+static bool session_copy_end(struct session *s);
+static struct pg_result *session_result(struct session *s);
 
 enum { NUMBER_SIZE = 32, SAID = 200, PATIENCE_S = 20, PATIENCE_MAX_S = 3600, MS_PER_S = 1000 };
 
@@ -307,7 +394,8 @@ const struct driver driver_postgres = {
 	.close = close_server,
 };
 
-int libpq_load(struct libpq *l, struct err *e)
+/* 0, or -ENOENT with a sentence when the library is not there or lacks a function. */
+static int libpq_load(struct libpq *l, struct err *e)
 {
 	void *library = dlopen("libpq.so.5", RTLD_NOW | RTLD_LOCAL);
 	void *found;
@@ -335,12 +423,15 @@ static const char *const keys[SESSION_OPTIONS] = { "connect_timeout",           
 						   "fallback_application_name", "dbname",
 						   "client_encoding",           NULL };
 
-int64_t session_statement_ms(const struct session *s)
+/* A statement may take so long, in all. */
+static int64_t session_statement_ms(const struct session *s)
 {
 	return s->patience_ms * SESSION_TIMES;
 }
 
-int session_open(struct session *s, const char *where, int64_t patience_ms)
+/* The address is borrowed. 0 when there is a connection, which may be a bad one: PQstatus; or
+ * -ENOMEM. */
+static int session_open(struct session *s, const char *where, int64_t patience_ms)
 {
 	const char *const value[SESSION_OPTIONS] = {
 		s->connect_timeout, "30", "10", "3", "sonde", where, "UTF8", NULL
@@ -359,14 +450,15 @@ int session_open(struct session *s, const char *where, int64_t patience_ms)
 	return 0;
 }
 
-void session_close(struct session *s)
+static void session_close(struct session *s)
 {
 	if (s->connection)
 		s->pq.PQfinish(s->connection);
 	s->connection = NULL;
 }
 
-int session_ping(const struct session *s)
+/* Whether somebody answers there, on a connection of its own: PQPING_... */
+static int session_ping(const struct session *s)
 {
 	return s->pq.PQpingParams(keys, s->value, 1);
 }
@@ -404,7 +496,8 @@ static bool flush(struct session *s)
 	return !left;
 }
 
-struct pg_result *session_result(struct session *s)
+/* As PQgetResult. */
+static struct pg_result *session_result(struct session *s)
 {
 	while (!s->silent_ms && s->pq.PQisBusy(s->connection))
 		if (wait_for(s, POLLIN) && !s->pq.PQconsumeInput(s->connection))
@@ -428,15 +521,16 @@ static struct pg_result *last_result(struct session *s, int sent)
 	return r;
 }
 
-struct pg_result *session_exec(struct session *s, const char *sql)
+/* As PQexec and PQexecParams; NULL when nothing came. */
+static struct pg_result *session_exec(struct session *s, const char *sql)
 {
 	if (s->silent_ms)
 		return NULL;
 	return last_result(s, s->pq.PQsendQuery(s->connection, sql));
 }
 
-struct pg_result *session_exec_params(struct session *s, const char *sql, int n,
-				      const char *const *text)
+static struct pg_result *session_exec_params(struct session *s, const char *sql, int n,
+					     const char *const *text)
 {
 	if (s->silent_ms)
 		return NULL;
@@ -444,12 +538,13 @@ struct pg_result *session_exec_params(struct session *s, const char *sql, int n,
 		s, s->pq.PQsendQueryParams(s->connection, sql, n, NULL, text, NULL, NULL, 0));
 }
 
-bool session_copy(struct session *s, const char *rows, size_t n)
+/* As PQputCopyData with all of it sent. */
+static bool session_copy(struct session *s, const char *rows, size_t n)
 {
 	return !s->silent_ms && s->pq.PQputCopyData(s->connection, rows, (int)n) == 1 && flush(s);
 }
 
-bool session_copy_end(struct session *s)
+static bool session_copy_end(struct session *s)
 {
 	return !s->silent_ms && s->pq.PQputCopyEnd(s->connection, NULL) == 1 && flush(s);
 }

@@ -2,7 +2,7 @@
 #include "hdf5/table.h"
 
 #include "base/bytes.h"
-#include "sink/stream.h"
+#include "sink/foreign.h"
 
 #include <errno.h>
 #include <hdf5.h>

@@ -6,7 +6,7 @@
  * It follows no redirection, so that a password goes nowhere but where it is meant for, and knows
  * http and https only.
  */
-#include "base/talk.h"
+#include "base/helper.h"
 #include "push/http.h"
 
 #include <curl/curl.h>

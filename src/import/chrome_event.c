@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/crc32c.h"
 #include "base/hash.h"
 #include "base/text/decimal.h"
 #include "import/chrome_trace.h"

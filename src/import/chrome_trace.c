@@ -300,11 +300,11 @@ static void tell_left_out(struct chrome *c)
 		{ n->bad_time, "events without a valid time" },
 		{ n->other_clock, "events years away from the others" },
 		{ n->no_begin, "ends of spans that had not begun" },
-		{ n->ends_before, "spans that end before they begin" },
+		{ n->ends_before, TIMELINE_BACKWARDS },
 		{ n->too_many_open, "spans beyond those that can be open at a time" },
-		{ c->line.marks_left, "marks beyond the first 200000" },
-		{ c->line.points_left, "values of counters beyond the first 2000000" },
-		{ c->line.counters_left, "counters beyond the first 4096" },
+		{ c->line.marks_left, TIMELINE_MARKS_LEFT },
+		{ c->line.points_left, TIMELINE_POINTS_LEFT },
+		{ c->line.counters_left, TIMELINE_COUNTERS_LEFT },
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
@@ -333,7 +333,7 @@ static void tell_changed(struct chrome *c)
 		{ chrome_flows_left(&c->flows), "ends of arrows that no span keeps" },
 		{ n->categories, "spans whose category is not kept" },
 		{ c->line.details_left, "spans whose arguments are not kept" },
-		{ c->line.tracks_left, "spans without a track of their own" },
+		{ c->line.tracks_left, TIMELINE_TRACKS_LEFT },
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)

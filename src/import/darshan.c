@@ -371,13 +371,13 @@ static void tell(struct darshan *d)
 		const char *what;
 	} left[] = {
 		{ d->bad, "lines that are not Darshan's" },
-		{ d->backwards, "spans that end before they begin" },
+		{ d->backwards, TIMELINE_BACKWARDS },
 	}, noted[] = {
 		{ d->others, "spans of other ranks or nodes, which are skipped" },
 		{ d->lines.cut, "lines that were cut" },
-		{ d->lanes.crossing, "spans that may cross others of their row" },
+		{ d->lanes.crossing, TIMELINE_CROSSING },
 		{ d->line.details_left, "spans whose offset and size are not kept" },
-		{ d->line.tracks_left, "spans without a track of their own" },
+		{ d->line.tracks_left, TIMELINE_TRACKS_LEFT },
 	};
 
 	if (d->lines.failed)

@@ -142,15 +142,15 @@ static void tell(struct nsys *y)
 		bool left_out;
 	} rows[] = {
 		{ y->bad_time, "events without a valid time", true },
-		{ y->backwards, "spans that end before they begin", true },
-		{ y->line.marks_left, "marks beyond the first 200000", true },
+		{ y->backwards, TIMELINE_BACKWARDS, true },
+		{ y->line.marks_left, TIMELINE_MARKS_LEFT, true },
 		{ y->tables_left, "tables beyond the first 128", true },
 		{ y->open, "spans without an end", false },
 		{ y->nameless, "spans without a name, which are called as their table", false },
 		{ y->others, "spans of other ranks, which are skipped", false },
-		{ y->lanes.crossing, "spans that may cross others of their row", false },
+		{ y->lanes.crossing, TIMELINE_CROSSING, false },
 		{ y->line.details_left, "spans whose details are not kept", false },
-		{ y->line.tracks_left, "spans without a track of their own", false },
+		{ y->line.tracks_left, TIMELINE_TRACKS_LEFT, false },
 	};
 	struct store *s = y->x->store;
 

@@ -366,20 +366,20 @@ static void tell(struct otlp *o)
 	} rows[] = {
 		{ o->count.bad_time, "spans, events, values and records without a valid time",
 		  true },
-		{ o->count.backwards, "spans that end before they begin", true },
+		{ o->count.backwards, TIMELINE_BACKWARDS, true },
 		{ o->count.malformed, "entries that are malformed or too long", true },
 		{ o->count.no_value, "values of metrics without a number or a name", true },
-		{ o->line.points_left, "values of counters beyond the first 2000000", true },
-		{ o->line.counters_left, "counters beyond the first 4096", true },
-		{ o->line.marks_left, "marks beyond the first 200000", true },
+		{ o->line.points_left, TIMELINE_POINTS_LEFT, true },
+		{ o->line.counters_left, TIMELINE_COUNTERS_LEFT, true },
+		{ o->line.marks_left, TIMELINE_MARKS_LEFT, true },
 		{ o->count.events_left, "events beyond 64 of a span", true },
 		{ o->count.open, "spans without an end", false },
 		{ o->count.shortened, "spans with a shortened name", false },
 		{ o->count.links, "links between spans, which a recording does not keep", false },
 		{ o->count.others, "spans of other nodes, which are skipped", false },
-		{ o->lanes.crossing, "spans that may cross others of their row", false },
+		{ o->lanes.crossing, TIMELINE_CROSSING, false },
 		{ o->line.details_left, "spans whose attributes are not kept", false },
-		{ o->line.tracks_left, "spans without a track of their own", false },
+		{ o->line.tracks_left, TIMELINE_TRACKS_LEFT, false },
 	};
 
 	if (o->bad)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/scanner.h"
 
-#include "import/scanner_window.h"
-
 #include <endian.h>
 #include <stdarg.h>
 #include <stdbool.h>

@@ -328,7 +328,8 @@ static void called(const struct timeline *t, char *out, size_t size)
 		snprintf(out, size, "%s", t->host);
 }
 
-int timeline_open(struct timeline *t, int dirfd, struct err *e)
+/* e outlives it. 0 or -errno. */
+static int timeline_open(struct timeline *t, int dirfd, struct err *e)
 {
 	const struct writer_options o = { .sync_ns = 0 };
 	struct writer_figures figures;
@@ -465,8 +466,10 @@ static int unknown(const struct timeline_times *t, const struct import *x, int64
 		       : err_set(e, -ERANGE, "%.200s: the times are out of range", x->path);
 }
 
-int timeline_clock(const struct timeline_times *t, const struct import *x, int64_t *zero_utc,
-		   struct err *e)
+/* UTC of the clock's 0 to *zero_utc, and a note of how well it is known. 0, or -errno with a
+ * sentence: it is not of that recording. */
+static int timeline_clock(const struct timeline_times *t, const struct import *x, int64_t *zero_utc,
+			  struct err *e)
 {
 	const struct import_place *p = &x->place;
 
@@ -509,7 +512,7 @@ static void host_of(const struct import *x, char *out, size_t size)
 int timeline_begin(struct timeline *line, const struct timeline_times *t, const struct import *x,
 		   const char *format, const char *rank, struct err *e)
 {
-	int64_t zero_utc;
+	int64_t zero_utc = 0;
 	int rc = timeline_clock(t, x, &zero_utc, e);
 
 	if (rc)

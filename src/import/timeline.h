@@ -28,6 +28,17 @@ enum {
 };
 #define TIMELINE_NO_END INT64_MAX
 
+/* What is said of what was left out or is not as it was, behind its number. */
+#define TIMELINE_MARKS_LEFT    "marks beyond the first 200000"
+#define TIMELINE_POINTS_LEFT   "values of counters beyond the first 2000000"
+#define TIMELINE_COUNTERS_LEFT "counters beyond the first 4096"
+#define TIMELINE_TRACKS_LEFT   "spans without a track of their own"
+#define TIMELINE_BACKWARDS     "spans that end before they begin"
+#define TIMELINE_CROSSING      "spans that may cross others of their row"
+_Static_assert(TIMELINE_MARKS_MAX == 200000 && TIMELINE_POINTS_MAX == 2000000 &&
+		       TIMELINE_COUNTERS_MAX == 4096,
+	       "as the sentences say");
+
 struct timeline_batch;
 
 struct timeline {
@@ -50,8 +61,6 @@ struct timeline {
 	struct err *e;
 };
 
-/* e outlives it. 0 or -errno. */
-int timeline_open(struct timeline *t, int dirfd, struct err *e);
 /* rc: what went wrong so far; then nothing of it stays in the directory. 0 or -errno. */
 int timeline_close(struct timeline *t, int rc);
 
@@ -93,11 +102,6 @@ struct timeline_times {
 	int64_t align_ns;
 	int64_t changed_utc; /* when the file was last changed */
 };
-
-/* UTC of the clock's 0 to *zero_utc, and a note of how well it is known. 0, or -errno with a
- * sentence: it is not of that recording. */
-int timeline_clock(const struct timeline_times *t, const struct import *x, int64_t *zero_utc,
-		   struct err *e);
 
 /* A timeline of a file, opened: its host is the place's, else made from the file's name; its 0 is
  * first_ns. format: the importer's name. rank: what the file says, "" or NULL: nothing; outlives

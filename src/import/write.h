@@ -6,10 +6,9 @@
 #define SONDE_IMPORT_WRITE_H
 
 #include "base/err.h"
+#include "base/files.h"
 #include "base/pool.h"
-#include "base/spool.h"
 #include "core/metric.h"
-#include "core/value.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,8 +6,6 @@
 #include "base/bytes.h"
 #include "base/root.h"
 #include "indicator/indicator.h"
-#include "indicator/room.h"
-#include "indicator/team.h"
 #include "source/storage/mountinfo.h"
 
 #include <errno.h>

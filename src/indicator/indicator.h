@@ -9,6 +9,7 @@
 #ifndef SONDE_INDICATOR_INDICATOR_H
 #define SONDE_INDICATOR_INDICATOR_H
 
+#include "base/err.h"
 #include "base/text/args.h"
 #include "base/text/json.h"
 
@@ -37,13 +38,9 @@ struct measured {
 	double score;       /* NAN: none */
 };
 
-void measured_begin(struct measured *t);
 void measured_figure(struct measured *t, const char *name, const struct figure *f);
 /* -1..1: 0 as fast as the reference, 1 ten times that and more, -1 a tenth and less. */
 void measured_score(struct measured *t, double value, double reference);
-/* The whole document, with a newline. False: out of memory. */
-bool measured_end(struct measured *t, const char *indicator, struct bytes *out);
-void measured_free(struct measured *t);
 
 /* What may be asked of one. Each has rows for those that it knows. */
 struct wish {
@@ -85,5 +82,41 @@ struct indicator {
 	/* 0; -EINVAL: what is asked cannot be, a sentence says why; -errno. */
 	int (*measure)(const struct wish *w, struct measured *t, struct err *e);
 };
+
+/*
+ * How much memory there is for a measurement, and how large the caches are that it has to
+ * exceed.
+ */
+
+/* Of what is free, no indicator takes more than one part in so many. */
+enum { ROOM_SHARE = 4 };
+
+/* Bytes that are free, by MemAvailable and by the limits of the control groups this process is in;
+ * -1: not known. */
+int64_t room_free(void);
+/* 0, or -EINVAL when that many bytes are more than the share. what is asked: "3 arrays of 64 MiB"
+ */
+int room_check(double bytes, const char *what, struct err *e);
+/* Of the last level, all of them together; 0: not known. */
+int64_t room_cache(void);
+
+/*
+ * Work that several threads do at a time, and how long it took: from the first that began
+ * to the last that ended, by the monotonic clock.
+ */
+
+struct team {
+	int64_t threads;
+	void (*work)(void *ctx, int64_t thread); /* begun by all at once */
+	void *ctx;
+};
+
+/* 0 and the seconds, or -errno when so many threads cannot be had: then nobody worked. */
+int team_run(const struct team *t, double *seconds, struct err *e);
+
+/* The same of work that is repeated *times times, which grows, at most to most, until that takes so
+ * long at least. */
+int team_measure(const struct team *t, int64_t seconds_ns, int64_t most, int64_t *times,
+		 double *seconds, struct err *e);
 
 #endif

@@ -31,7 +31,7 @@ double figure_mean(const struct figure *f)
 	return f->n ? sum / f->n : (double)NAN;
 }
 
-void measured_begin(struct measured *t)
+static void measured_begin(struct measured *t)
 {
 	*t = (struct measured){ .score = NAN };
 	t->parameters = (struct json){ .out = &t->text[PARAMETERS] };
@@ -75,7 +75,8 @@ static void put_part(struct bytes *out, const char *key, const struct bytes *par
 	out->failed |= part->failed;
 }
 
-bool measured_end(struct measured *t, const char *indicator, struct bytes *out)
+/* The whole document, with a newline. False: out of memory. */
+static bool measured_end(struct measured *t, const char *indicator, struct bytes *out)
 {
 	struct json j = { .out = out, .indent = true };
 
@@ -95,7 +96,7 @@ bool measured_end(struct measured *t, const char *indicator, struct bytes *out)
 	return !out->failed;
 }
 
-void measured_free(struct measured *t)
+static void measured_free(struct measured *t)
 {
 	for (size_t i = 0; i < sizeof t->text / sizeof t->text[0]; i++)
 		bytes_free(&t->text[i]);

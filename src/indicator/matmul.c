@@ -3,8 +3,6 @@
 #include "base/err.h"
 #include "base/random.h"
 #include "indicator/indicator.h"
-#include "indicator/room.h"
-#include "indicator/team.h"
 
 #include <dlfcn.h>
 #include <errno.h>

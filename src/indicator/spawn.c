@@ -3,8 +3,6 @@
 #include "base/clock.h"
 #include "core/describe.h"
 #include "indicator/indicator.h"
-#include "indicator/room.h"
-#include "indicator/team.h"
 
 #include <errno.h>
 #include <inttypes.h>

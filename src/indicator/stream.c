@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stream.c - memory bandwidth as STREAM (McCalpin 1995) has it: copy, scale, add, triad. */
 #include "indicator/indicator.h"
-#include "indicator/room.h"
-#include "indicator/team.h"
 
 #include <errno.h>
 #include <inttypes.h>

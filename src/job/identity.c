@@ -2,9 +2,9 @@
 #include "job/identity.h"
 
 #include "base/clock.h"
-#include "base/crc32c.h"
-#include "job/scheduler/mpi.h"
+#include "base/hash.h"
 #include "job/scheduler/row.h"
+#include "job/scheduler/scheduler.h"
 
 #include <ctype.h>
 #include <sched.h>

@@ -38,8 +38,10 @@ static bool is_in_memory(const char *where)
 	return !statfs(where, &fs) && fs.f_type == TMPFS_MAGIC;
 }
 
+static void span_folder_export(const struct span_folder *f);
+
 /* The job's own place first: whoever cleans up behind jobs knows it. */
-void span_folder_make(struct span_folder *f)
+static void span_folder_make(struct span_folder *f)
 {
 	const char *told = getenv("TMPDIR"), *where = told && told[0] == '/' ? told : "/tmp";
 
@@ -53,7 +55,8 @@ void span_folder_make(struct span_folder *f)
 	span_folder_export(f);
 }
 
-void span_folder_export(const struct span_folder *f)
+/* The variable names it; there is no such variable where there is none. */
+static void span_folder_export(const struct span_folder *f)
 {
 	if (f->path[0])
 		setenv(RING_FOLDER_VARIABLE, f->path, 1);
@@ -61,14 +64,16 @@ void span_folder_export(const struct span_folder *f)
 		unsetenv(RING_FOLDER_VARIABLE);
 }
 
-void span_folder_close(struct span_folder *f)
+/* It stays where it is. */
+static void span_folder_close(struct span_folder *f)
 {
 	file_close(&f->fd);
 	f->path[0] = '\0';
 	span_folder_export(f);
 }
 
-void span_folder_remove(struct span_folder *f)
+/* Nothing that is executed from then on is told of it. */
+static void span_folder_remove(struct span_folder *f)
 {
 	if (f->path[0])
 		leftover_remove(f->path);

@@ -27,15 +27,6 @@ struct span_folder {
 	int fd;
 };
 
-/* And the variable names it. */
-void span_folder_make(struct span_folder *f);
-/* It stays where it is. */
-void span_folder_close(struct span_folder *f);
-/* Nothing that is executed from then on is told of it. */
-void span_folder_remove(struct span_folder *f);
-/* The variable names it; there is no such variable where there is none. */
-void span_folder_export(const struct span_folder *f);
-
 struct said {
 	struct mark_file marks;
 	struct span_folder spans;

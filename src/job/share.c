@@ -2,7 +2,7 @@
 #include "job/share.h"
 
 #include "base/clock.h"
-#include "base/crc32c.h"
+#include "base/hash.h"
 #include "base/root.h"
 #include "job/message.h"
 
@@ -273,7 +273,8 @@ int election_try(const char *key, int *out, struct err *e)
 	return bad;
 }
 
-pid_t election_holder(const char *key)
+/* Who was elected for this key, without taking part: its pid, or 0. */
+static pid_t election_holder(const char *key)
 {
 	struct sockaddr_un a;
 	socklen_t size = name_make(&a, key);

@@ -69,8 +69,6 @@ enum election { ELECTION_ELECTED, ELECTION_CONNECTED };
  * again in a moment; -EPERM: the name is another user's; other -errno; all with a sentence. */
 int election_try(const char *key, int *fd, struct err *e);
 
-/* Who was elected for this key, without taking part: its pid, or 0. */
-pid_t election_holder(const char *key);
 /* Who connected: its pid as it is here, or -EPERM for another user, -ESRCH for one that has no pid
  * here. */
 pid_t election_peer(int fd);

@@ -5,7 +5,6 @@
 #include "base/text/json.h"
 #include "core/tracker.h"
 #include "lib/run.h"
-#include "lib/sampler.h"
 
 #include <errno.h>
 #include <fcntl.h>

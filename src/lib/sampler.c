@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/sampler.h"
-
 #include "base/clock.h"
 #include "lib/run.h"
 #include "lib/sampler_read.h"
@@ -37,7 +35,7 @@ static const struct {
 enum { NPLACES = sizeof places / sizeof places[0] };
 _Static_assert((int)NPLACES == (int)TRACKER_PLAIN_FIELDS, "a member for each field");
 
-struct sonde_sample sampler_public(const struct tracker_sample *s)
+static struct sonde_sample sampler_public(const struct tracker_sample *s)
 {
 	struct sonde_sample out = { .timestamp = s->utc_s,
 				    .seconds = s->seconds,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * span.h - the process's spans, on their way to a recording: the process and its threads' rings
- * (span.c), what is made in them (span_make.c), what goes with it (span_args.c), names
- * (span_names.c), and their recording by the process itself (span_record.c). Private to src/lib.
+ * (span.c), what is made in them (span_make.c), what goes with it and names
+ * (span_args.c), and their recording by the process itself (span_record.c). Private to src/lib.
  */
 #ifndef SONDE_LIB_SPAN_H
 #define SONDE_LIB_SPAN_H
@@ -62,8 +62,6 @@ void span_carried_fork(void);
 uint64_t span_begin_at(uint32_t name, uint64_t around, int64_t from_ns);
 /* One with a handle is over and not recorded: what it was. False: it was not open. */
 bool span_forget(uint64_t handle, int64_t *from_ns, uint32_t *name);
-/* The text of a number that sonde_name gave; "": none. */
-void span_name_text(uint32_t number, char out[RING_TEXT_MAX + 1]);
 
 enum { HANDLE_FORKS = 0x7f, HANDLE_FORKS_BIT = 56 };
 #define HANDLE_STACK (UINT64_C(1) << 63)

@@ -10,7 +10,7 @@
 #ifndef SONDE_LIVE_REQUEST_H
 #define SONDE_LIVE_REQUEST_H
 
-#include "base/sha256.h"
+#include "base/hash.h"
 #include "live/exposition.h"
 
 #include <stdbool.h>

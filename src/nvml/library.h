@@ -177,8 +177,6 @@ int session_list(struct nvml_session *s);
 
 /* read.c: everything of a unit, into told; rarely: what changes rarely as well. */
 void unit_read(struct nvml_session *s, struct nvml_unit *u, bool rarely);
-/* What takes the driver 20 ms each, for the next answer. */
-void unit_read_slow(struct nvml_session *s, struct nvml_unit *u);
 
 /* processes.c: who has a context, and who used the SMs in the last second. */
 void unit_read_processes(struct nvml_session *s, struct nvml_unit *u);

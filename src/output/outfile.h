@@ -1,22 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * outfile.h - a result file that is whole or not there: written beside its place, synced, then
- * renamed.
- *
- * A file of that name stays as it was until then, whatever happens. Mode 0600. A signal that ends
- * the process (SIGHUP, SIGINT, SIGQUIT, SIGTERM) takes what is unfinished away first.
+ * outfile.h - files that commands write, whole or not at all; and drawings as files.
  */
 #ifndef SONDE_OUTPUT_OUTFILE_H
 #define SONDE_OUTPUT_OUTFILE_H
 
 #include "base/bytes.h"
 #include "base/err.h"
+#include "chart/shape.h"
 #include "core/frame/run.h"
 #include "report/paper/plots.h"
 
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+
+/*
+ * A result file that is whole or not there: written beside its place, synced, then
+ * renamed.
+ *
+ * A file of that name stays as it was until then, whatever happens. Mode 0600. A signal that ends
+ * the process (SIGHUP, SIGINT, SIGQUIT, SIGTERM) takes what is unfinished away first.
+ */
 
 /* Stays where it is while it is open. */
 struct outfile {
@@ -89,5 +94,21 @@ int reportfile_plots(const struct plots *p, const char *directory, struct plots_
 /* directory/job-report-JOB.pdf, or, without the id of a job, report.pdf; the same. */
 int reportfile_pdf(struct outfile *out, const struct plots *p, const char *job_id,
 		   const char *directory, struct err *e);
+
+/*
+ * A drawing as a file: SVG by Sonde itself, the rest by the helper sonde-draw.
+ */
+
+/* directory/name, whole or not at all. 0, or -errno with a sentence: -ENOENT where the helper is
+ * missing. */
+int drawfile_paint(struct outfile *out, const char *directory, const char *name,
+		   const struct document *d, const struct bytes *drawing, struct err *e);
+int drawfile_svg(struct outfile *out, const char *directory, const char *name, const char *title,
+		 const struct bytes *drawing, struct err *e);
+/* Bytes that are a file as they are. */
+int drawfile_save(struct outfile *out, const char *directory, const char *name,
+		  const struct bytes *text, struct err *e);
+/* The same of one path; its directory is created if missing. -EINVAL: it names no file. */
+int drawfile_save_path(const char *path, const struct bytes *text, struct err *e);
 
 #endif

@@ -12,7 +12,7 @@
 #define SONDE_PERFMON_ASIDE_H
 
 #include "base/err.h"
-#include "base/text/asking.h"
+#include "base/process.h"
 #include "sampler/tree/members.h"
 
 #include <limits.h>

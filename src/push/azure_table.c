@@ -10,7 +10,7 @@
 #include "base/text/decimal.h"
 #include "base/text/escape.h"
 #include "base/text/json.h"
-#include "base/text/json_read.h"
+#include "base/text/jsondoc.h"
 #include "core/phase/cascade.h"
 #include "push/push.h"
 #include "push/table.h"

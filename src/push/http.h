@@ -10,7 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/err.h"
-#include "base/talk.h"
+#include "base/helper.h"
 
 /*
  * A server's address, with its user and password taken out of it.

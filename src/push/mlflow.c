@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/random.h"
-#include "base/text/json_read.h"
+#include "base/text/jsondoc.h"
 #include "base/text/number.h"
 #include "push/journal.h"
 #include "push/mlflow_points.h"

@@ -9,7 +9,6 @@
 #include "push/journal.h"
 #include "push/mlflow_points.h"
 #include "push/push.h"
-#include "push/trials.h"
 
 struct mlflow {
 	const struct push_job *job;
@@ -39,8 +38,6 @@ int mlflow_where(struct mlflow *m, struct err *e);
 /* what: "runs/create", "runs/get?run_id=..."; body NULL: GET. Its answer is m->answer until the
  * next call. 0, -ENOENT when the server says so, or -errno with a sentence. */
 int mlflow_call(struct mlflow *m, const char *what, const struct bytes *body, struct err *e);
-/* A text of the answer, as json_read_text. */
-bool mlflow_said(const struct mlflow *m, const char *path, char *out, size_t size);
 /* -EPROTO: that is missing in its answer. */
 int mlflow_strange(const struct mlflow *m, const char *missing, struct err *e);
 /* It goes into a URL and into a line of the journal. */
@@ -56,10 +53,6 @@ int mlflow_make(struct mlflow *m, const struct mlflow_new *n, bool maybe, struct
 int mlflow_attach(struct mlflow *m, const char *run_id, struct err *e);
 /* end_ms 0: it is not known. status: FINISHED, FAILED or KILLED; of the run m->run_id. */
 int mlflow_end(struct mlflow *m, const char *status, int64_t end_ms, struct err *e);
-
-/* A request with who we are in it. As http_ask_patiently. */
-int mlflow_send(struct mlflow *m, struct http_request *q, const struct http_body *body,
-		struct http_answer *a, struct err *e);
 
 /* The artefacts of a run: the report, the samples as JSON, the recording. */
 

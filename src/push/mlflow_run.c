@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
-#include "base/text/json_read.h"
+#include "base/text/jsondoc.h"
 #include "base/text/number.h"
 #include "push/mlflow.h"
 #include "recording/recover.h"
@@ -59,8 +59,9 @@ static int refusal(const struct mlflow *m, const struct http_answer *a, struct e
 		       message[0] ? ": " : "", MESSAGE, message);
 }
 
-int mlflow_send(struct mlflow *m, struct http_request *q, const struct http_body *body,
-		struct http_answer *a, struct err *e)
+/* A request with who we are in it. As http_ask_patiently. */
+static int mlflow_send(struct mlflow *m, struct http_request *q, const struct http_body *body,
+		       struct http_answer *a, struct err *e)
 {
 	prepare(m, q);
 	return http_ask_patiently(&m->http, q, body, a, e);
@@ -86,7 +87,8 @@ int mlflow_call(struct mlflow *m, const char *what, const struct bytes *body, st
 	return rc;
 }
 
-bool mlflow_said(const struct mlflow *m, const char *path, char *out, size_t size)
+/* A text of the answer, as json_read_text. */
+static bool mlflow_said(const struct mlflow *m, const char *path, char *out, size_t size)
 {
 	return json_read_text(m->answer.text, m->answer.length, path, out, size);
 }

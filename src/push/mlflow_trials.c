@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "push/mlflow.h"
 
-#include "base/sha256.h"
+#include "base/hash.h"
 #include "push/mlflow_points.h"
 
 #include <errno.h>

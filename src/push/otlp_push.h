@@ -49,10 +49,6 @@ int otlp_push_post(struct otlp_push *s, const char *path, struct err *e);
 
 /* An attribute, unless the value is NULL or "". A time in ns since 1970. */
 void otlp_push_attribute(struct json *j, const char *key, const char *value);
-void otlp_push_whole(struct json *j, const char *key, int64_t value);
-/* Each word KEY=VALUE of a text as an attribute, numbers as numbers; where one is something else,
- * the whole text is the attribute `key`. NULL or "": nothing. */
-void otlp_push_words(struct json *j, const char *key, const char *text);
 void otlp_push_time(struct json *j, const char *key, int64_t utc_ns);
 
 /* The values that programs gave to counters, as far as they have not arrived. 0 or -errno. */

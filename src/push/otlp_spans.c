@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* otlp_spans.c - the job and the spans of its programs as spans of OpenTelemetry. */
-#include "base/sha256.h"
+#include "base/hash.h"
 #include "base/text/decimal.h"
 #include "core/phase/mark.h"
 #include "push/otlp_push.h"
@@ -117,6 +117,8 @@ static bool begin_span(struct otlp_push *s, struct json *j, const struct run_spa
 	return true;
 }
 
+static void otlp_push_words(struct json *j, const char *key, const char *text);
+
 static int put_span(struct otlp_push *s, const struct run_span *x, struct err *e)
 {
 	const struct run *r = s->job->run;
@@ -194,6 +196,8 @@ static void put_status(struct json *j, const struct run *r)
 		return;
 	}
 }
+
+static void otlp_push_whole(struct json *j, const char *key, int64_t value);
 
 /* The job: from the first row of any node to the last. */
 static void put_job(struct otlp_push *s)
@@ -290,7 +294,7 @@ void otlp_push_time(struct json *j, const char *key, int64_t utc_ns)
 	json_put_text(j, key, text);
 }
 
-void otlp_push_whole(struct json *j, const char *key, int64_t value)
+static void otlp_push_whole(struct json *j, const char *key, int64_t value)
 {
 	attribute_begin(j, key);
 	otlp_push_time(j, "intValue", value);
@@ -332,7 +336,9 @@ static bool is_pairs(const char *text)
 	return !*text;
 }
 
-void otlp_push_words(struct json *j, const char *key, const char *text)
+/* Each word KEY=VALUE of a text as an attribute, numbers as numbers; where one is something else,
+ * the whole text is the attribute `key`. NULL or "": nothing. */
+static void otlp_push_words(struct json *j, const char *key, const char *text)
 {
 	char word[MARK_LINE_MAX];
 

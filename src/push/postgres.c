@@ -7,16 +7,15 @@
  * others wait; what is in the database already is known by a sum over the recording, and then
  * nothing is sent. A job that went on since is replaced whole.
  */
-#include "push/postgres.h"
-
 #include "base/clock.h"
-#include "base/crc32c.h"
+#include "base/hash.h"
 #include "base/text/decimal.h"
 #include "base/text/escape.h"
+#include "core/frame/run.h"
 #include "push/http.h"
 #include "push/push.h"
 #include "report/summary/past.h"
-#include "store/place.h"
+#include "store/database.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -25,6 +24,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* A whole run as rows of the store's tables, in the text form of PostgreSQL's COPY. They stream:
+ * memory does not grow with the run. */
+struct job_rows {
+	struct run *run;
+	struct database *store;
+	int64_t id;            /* of the run in the store */
+	bool with_environment; /* of the job, of which else nothing is put */
+	uint64_t samples;      /* put so far */
+	struct bytes text;     /* rows on their way */
+	bool begun;            /* the last one has a cell */
+};
+
+static int job_rows_put(struct job_rows *w, struct err *e);
+static void job_rows_free(struct job_rows *w);
 
 #define URL_VARIABLE "SONDE_POSTGRES_URL"
 
@@ -570,7 +584,8 @@ static int put_part(struct job_rows *w, const struct part *p, struct err *e)
 	return rc ? rc : database_copy_end(w->store, e);
 }
 
-int job_rows_put(struct job_rows *w, struct err *e)
+/* Instead of what the store has of the run; within the caller's transaction. 0 or -errno. */
+static int job_rows_put(struct job_rows *w, struct err *e)
 {
 	int rc = 0;
 
@@ -579,7 +594,7 @@ int job_rows_put(struct job_rows *w, struct err *e)
 	return rc;
 }
 
-void job_rows_free(struct job_rows *w)
+static void job_rows_free(struct job_rows *w)
 {
 	bytes_free(&w->text);
 }

@@ -2,7 +2,7 @@
 #include "push/table.h"
 
 #include "base/clock.h"
-#include "base/sha256.h"
+#include "base/hash.h"
 #include "base/text/escape.h"
 #include "base/text/jsontree.h"
 #include "base/text/textfile.h"

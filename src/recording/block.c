@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording/block.h"
 
-#include "base/crc32c.h"
+#include "base/hash.h"
 #include "base/reserve.h"
 #include "recording/format.h"
 

@@ -11,7 +11,7 @@
 #define SONDE_RECORDING_CHUNK_H
 
 #include "base/bytes.h"
-#include "core/chunk.h"
+#include "core/frame/run.h"
 #include "recording/block.h"
 
 #include <stdint.h>

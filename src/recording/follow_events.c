@@ -4,7 +4,7 @@
  * from the block that its generation became: the second time changes nothing that stays.
  */
 #include "base/array.h"
-#include "base/crc32c.h"
+#include "base/hash.h"
 #include "base/text/number.h"
 #include "recording/follow_part.h"
 #include "recording/format.h"

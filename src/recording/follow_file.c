@@ -4,7 +4,7 @@
  * older stands in blocks, which the writer appends before it begins the next. So the tail is looked
  * at first, then new blocks are read, then what was added to the tail's slot.
  */
-#include "base/crc32c.h"
+#include "base/hash.h"
 #include "recording/block.h"
 #include "recording/follow_part.h"
 #include "recording/format.h"

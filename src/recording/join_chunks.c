@@ -52,7 +52,8 @@ int join_rewind(struct run *r)
 	return join_rewind_nodes(r, 0, UINT32_MAX);
 }
 
-int join_open_file(const struct join *j, struct join_open *o, uint32_t file)
+/* The same as o, of whoever; a file that is none any longer is closed. */
+static int join_open_file(const struct join *j, struct join_open *o, uint32_t file)
 {
 	int rc;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/crc32c.h"
+#include "base/hash.h"
 #include "recording/format.h"
 #include "recording/join_part.h"
 

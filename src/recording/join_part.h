@@ -231,8 +231,6 @@ int join_next_samples(struct run *r, struct run_samples *out, struct err *e);
 
 /* Have that file open as j->open. 0 or -errno. */
 int join_file_open(struct join *j, uint32_t file);
-/* The same as o, of whoever; a file that is none any longer is closed. */
-int join_open_file(const struct join *j, struct join_open *o, uint32_t file);
 void join_open_free(struct join_open *o);
 /* Read a chunk of j->chunks; then its values, before another is read with o. What comes of it is
  * said in l; nothing in j changes. */

@@ -2,7 +2,7 @@
 #include "recording/rows.h"
 
 #include "base/reserve.h"
-#include "core/value.h"
+#include "core/metric.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tail.h - the .tail file: a head, then two slots that are overwritten in turn, generation by
+ * tail.h - the files of a recording: the form of the .tail file, and both as the writer holds them.
+ */
+#ifndef SONDE_RECORDING_TAIL_H
+#define SONDE_RECORDING_TAIL_H
+
+#include "base/err.h"
+#include "recording/block.h"
+
+/*
+ * The .tail file: a head, then two slots that are overwritten in turn, generation by
  * generation: generation g stands in slot g % 2.
  *
  * A slot is commits one behind the other: length u32, generation u32, crc32c u32 over the two and
  * the payload. The last of a slot's generation is followed by such a header of length 0, if there
  * is room; what lies behind that is left over from an older one.
  */
-#ifndef SONDE_RECORDING_TAIL_H
-#define SONDE_RECORDING_TAIL_H
-
-#include "recording/block.h"
 
 enum { TAIL_SLOTS = 2 };
 
@@ -45,5 +50,38 @@ struct tail {
  * it; -EBADMSG when its head is damaged; -EPROTO when it is of a future version; -ENOMEM. */
 int tail_read(struct tail *t, int dirfd, const char *name);
 void tail_free(struct tail *t);
+
+/*
+ * The two files of a recording as the writer holds them: made, appended,
+ * overwritten.
+ *
+ * It knows where bytes go and what a full disk does to them, and nothing of what they mean.
+ */
+
+struct writer_files {
+	int sonde, tail;                  /* descriptors, -1 = closed */
+	uint64_t end;                     /* of the blocks that are whole */
+	uint64_t most;                    /* bytes that a file may have (RLIMIT_FSIZE) */
+	uint32_t slot;                    /* bytes of a slot of the tail */
+	bool unsynced;                    /* blocks were appended since the last sync */
+	uint64_t bytes, syncs;            /* written, overwrites included */
+	char name[HEAD_HOST + 32];        /* of the .sonde file in its directory */
+	char path[4096 + HEAD_HOST + 32]; /* the same, for messages */
+};
+
+/* Nothing is open; how large files may be here, and slots then. 0, or -EFBIG with a sentence where
+ * that is too small for a recording. */
+int files_init(struct writer_files *f, struct err *e);
+/* Make both files, the tail with room for its slots on the disk. 0 or -errno. */
+int files_make(struct writer_files *f, int dirfd, const char *host, struct err *e);
+/* Add whole blocks. When that fails the file is as it was before. 0 or -errno. */
+int files_append(struct writer_files *f, const struct bytes *blocks);
+/* Write into the tail. 0 or -errno. */
+int files_tail(struct writer_files *f, uint64_t at, const uint8_t *data, size_t n);
+/* Have what was appended, and the tail when asked, on the disk. 0 or -errno. */
+int files_sync(struct writer_files *f, bool tail);
+void files_close(struct writer_files *f);
+/* A sentence for an error of these files. Returns code. */
+int files_error(const struct writer_files *f, int code, struct err *e);
 
 #endif

@@ -4,13 +4,11 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "base/reserve.h"
-#include "base/text/code.h"
 #include "recording/block.h"
 #include "recording/format.h"
 #include "recording/record.h"
 #include "recording/seal.h"
 #include "recording/tail.h"
-#include "recording/writer_files.h"
 
 #include <errno.h>
 #include <stdio.h>

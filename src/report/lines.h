@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "core/metric.h"
 
+#include <stddef.h>
 #include <stdio.h>
 
 enum {
@@ -65,5 +66,16 @@ const char *cell_text(char out[CELL], enum unit unit, double v);
 const char *cell_cores(char out[CELL], double v);
 /* A part of a whole in whole percent: "under 1 %" is not 0. Returns out. */
 const char *cell_share(char out[CELL], double v);
+
+/*
+ * A sentence about a hang in a few lines: who waits for whom, and what to do.
+ *
+ * Its stacks, "in read < load (io.c:8) < main (app.c:3)", are left to whoever asks for all of it.
+ */
+
+/* To so many columns if it is longer and has stacks: each as its outermost function with a line,
+ * else none; if that is still longer by a quarter with a gap before the last sentence. One without
+ * stacks stays as it is. */
+void sentence_shorten(char *text, size_t most);
 
 #endif

@@ -122,7 +122,9 @@ static void surroundings(struct bytes *b, const struct metadata *m, uint32_t nod
 	}
 }
 
-void machine_words(struct bytes *out, const struct metadata *m, uint32_t node)
+/* "2 x AMD EPYC 7763 (128 cores, 256 threads), 503.4 GiB, 4 x NVIDIA A100; Linux 5.14 ..."; nothing
+ * when nothing is known. Not escaped. */
+static void machine_words(struct bytes *out, const struct metadata *m, uint32_t node)
 {
 	struct bytes b = { 0 };
 
@@ -267,7 +269,9 @@ static uint32_t lower_bound(const struct metadata *m, uint32_t node, const char 
 	return low;
 }
 
-const struct run_meta *metadata_find(const struct metadata *m, uint32_t node, const char *key)
+/* NULL when it was never said. */
+static const struct run_meta *metadata_find(const struct metadata *m, uint32_t node,
+					    const char *key)
 {
 	uint32_t i = lower_bound(m, node, key);
 	const struct run_meta *said = i < m->n ? &m->run->metas[m->id[i]] : NULL;

@@ -26,8 +26,6 @@ struct metadata {
 int metadata_make(struct metadata *m, const struct run *r); /* 0 or -ENOMEM */
 void metadata_free(struct metadata *m);
 
-/* NULL when it was never said. */
-const struct run_meta *metadata_find(const struct metadata *m, uint32_t node, const char *key);
 /* NULL unless it is a text that is not empty. */
 const char *metadata_text(const struct metadata *m, uint32_t node, const char *key);
 /* NAN unless it is a number. */
@@ -35,9 +33,6 @@ double metadata_number(const struct metadata *m, uint32_t node, const char *key)
 /* An object of all that was said of the node. */
 void metadata_json(struct json *j, const struct metadata *m, uint32_t node);
 
-/* "2 x AMD EPYC 7763 (128 cores, 256 threads), 503.4 GiB, 4 x NVIDIA A100; Linux 5.14 ..."; nothing
- * when nothing is known. Not escaped. */
-void machine_words(struct bytes *out, const struct metadata *m, uint32_t node);
 /* The different machines of a run and how many nodes each, for a terminal. */
 void machine_print(const struct run *r, FILE *out);
 

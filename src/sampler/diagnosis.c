@@ -5,7 +5,6 @@
 #include "base/err.h"
 #include "base/root.h"
 #include "core/expr/expr.h"
-#include "core/finding.h"
 #include "job/identity.h"
 #include "job/scheduler/scheduler.h"
 #include "sampler/fixes.h"
@@ -32,7 +31,7 @@ static int try_clock(const struct reading *r, struct err *e)
 	int64_t ns;
 
 	if (!r->clocks)
-		return err_set(e, -EOPNOTSUPP, "the files read are not this kernel's /proc");
+		return err_set(e, -EOPNOTSUPP, SOURCE_NOT_THIS_KERNEL);
 	if (process_clock(getppid(), &ns) && process_clock(getpid(), &ns))
 		return err_set(e, -EPERM, "the CPU clock of another process cannot be read");
 	return 0;
@@ -45,7 +44,7 @@ static int try_exits(const struct reading *r, struct err *e)
 	int bad;
 
 	if (!r->clocks)
-		return err_set(e, -EOPNOTSUPP, "the files read are not this kernel's /proc");
+		return err_set(e, -EOPNOTSUPP, SOURCE_NOT_THIS_KERNEL);
 	bad = exits_open(&x, &self, 1, EXITS_CPUS_MAX, e);
 	if (!bad)
 		exits_close(x);
@@ -58,7 +57,7 @@ static int try_connector(const struct reading *r, struct err *e)
 	int bad;
 
 	if (!r->clocks)
-		return err_set(e, -EOPNOTSUPP, "the files read are not this kernel's /proc");
+		return err_set(e, -EOPNOTSUPP, SOURCE_NOT_THIS_KERNEL);
 	bad = connector_open(&c, e);
 	if (!bad)
 		connector_close(&c);
@@ -95,7 +94,7 @@ static int try_iterator(const struct reading *r, struct err *e)
 	int got;
 
 	if (!r->clocks)
-		return err_set(e, -EOPNOTSUPP, "the files read are not this kernel's /proc");
+		return err_set(e, -EOPNOTSUPP, SOURCE_NOT_THIS_KERNEL);
 	got = iterator_start(&it, e);
 	if (got)
 		return got;

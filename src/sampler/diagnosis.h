@@ -10,9 +10,24 @@
 #define SONDE_SAMPLER_DIAGNOSIS_H
 
 #include "base/err.h"
-#include "core/finding.h"
+#include "core/metric.h"
 
 #include <stddef.h>
+
+/*
+ * One line of `sonde doctor`: is something available, and if not, why and what helps.
+ *
+ * Texts are borrowed from tables, but reason and note, which are the finding's own.
+ */
+
+struct finding {
+	const char *name; /* of a source, a metric or a mechanism */
+	const char *what; /* in a few words */
+	enum state state; /* PRESENT: available */
+	char reason[256]; /* why not; "" when available */
+	char note[256];   /* what to know of it when it is available; "" = nothing */
+	const char *fix_user, *fix_admin; /* NULL: nothing to do */
+};
 
 /* In the order they are shown. */
 enum diagnosis_section {

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sampler/inspection.h"
 
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "base/process.h"
+#include "core/stacks/rollcall.h"
+#include "job/scheduler/scheduler.h"
 #include "job/secret/secret.h"
+#include "waits/look.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +17,8 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { PATIENCE_S = 20, PIPE = 3 };
@@ -133,4 +139,337 @@ const char *inspection_text(const struct inspection *l, int which)
 	for (int i = 0; i < which && at < end; i++)
 		at += strlen(at) + 1;
 	return at < end ? at : "";
+}
+
+enum { ENVIRONMENT_MAX = 1 << 18, VARIABLES_MAX = 4096 };
+
+struct environment {
+	char text[ENVIRONMENT_MAX], host[256];
+	char *variable[VARIABLES_MAX + 1];
+};
+
+/* What does not fit is left out. */
+static void split(struct environment *e, size_t n)
+{
+	uint32_t k = 0;
+
+	e->text[n] = '\0';
+	for (char *at = e->text; at < e->text + n && k < VARIABLES_MAX; at += strlen(at) + 1)
+		e->variable[k++] = at;
+	e->variable[k] = NULL;
+}
+
+static bool rank_of(const struct root *proc, pid_t pid, struct environment *e, int64_t *rank,
+		    int64_t *ranks)
+{
+	struct batch_job j;
+	char path[32];
+	ssize_t n;
+
+	snprintf(path, sizeof path, "%d/environ", (int)pid);
+	n = root_read(proc, path, e->text, sizeof e->text);
+	if (n <= 0)
+		return false;
+	split(e, (size_t)n < sizeof e->text ? (size_t)n : sizeof e->text - 1);
+	batch_job_find(&j, e->variable, e->host);
+	*rank = j.number[BATCH_RANK];
+	*ranks = j.number[BATCH_RANKS];
+	batch_job_free(&j);
+	return *rank >= 0 && *rank < ROLLCALL_RANKS;
+}
+
+void ranks_find(struct waits *w, const struct root *proc)
+{
+	struct environment *e = calloc(1, sizeof *e);
+	int64_t rank = -1, ranks = -1;
+
+	if (e)
+		gethostname(e->host, sizeof e->host - 1);
+	for (uint32_t i = 0; e && i < w->n; i++) {
+		if (!i || w->thread[i].pid != w->thread[i - 1].pid)
+			rank = rank_of(proc, w->thread[i].pid, e, &rank, &ranks) ? rank : -1;
+		w->thread[i].rank = (int32_t)rank;
+		if (rank >= 0 && ranks > w->ranks && ranks <= ROLLCALL_RANKS)
+			w->ranks = (uint32_t)ranks;
+	}
+	free(e);
+}
+
+enum {
+	PROCESSES_LOOKED_AT = 16,
+	SOONEST_NS = 400 * 1000 * 1000,
+	RAREST_S = 60,
+	LOOKS = 64,    /* as many, about, however long the job is: each time doubles in so many */
+	RARER = 1000,  /* than what a look costs */
+	LITTLE = 10,   /* one tenth of a core */
+	LEAST_MS = 500 /* that is worth a word */
+};
+
+/* What was seen in one look: of each kind one process. */
+struct seen {
+	bool kind[STALL_NUMBER_OF];
+	struct waiting of[STALL_NUMBER_OF];
+};
+
+static void look(struct pauses *p, const struct tree *t, const struct root *proc, struct seen *seen)
+{
+	pid_t pid[256];
+	size_t n = tree_pids(t, pid, sizeof pid / sizeof pid[0]), looked = 0;
+
+	while (n-- && looked < PROCESSES_LOOKED_AT) {
+		struct waiting w;
+
+		if (waiting_look(proc, &p->connections, pid[n], &w))
+			continue;
+		looked++;
+		if (seen->kind[w.kind])
+			continue;
+		inspection_mask_text(p->secrets, w.text, sizeof w.text);
+		seen->kind[w.kind] = true;
+		seen->of[w.kind] = w;
+	}
+}
+
+/* Who waits for what another process writes waits for one that sleeps, if one does. */
+static bool waits_for_sleeper(const struct seen *seen, enum stall kind)
+{
+	return seen->kind[STALL_TIMER] && (kind == STALL_PIPE_WRITER || kind == STALL_PIPE_READER ||
+					   kind == STALL_LOCAL_SOCKET);
+}
+
+static void add(struct pauses *p, const struct seen *seen, enum stall kind, int64_t ns)
+{
+	struct pause *k = &p->kind[kind];
+
+	if (!seen->kind[kind])
+		return;
+	if (!k->ns || (waits_for_sleeper(seen, kind) && !k->beside_sleeper) ||
+	    (seen->of[kind].is_named && !k->is_named)) {
+		k->is_named = seen->of[kind].is_named;
+		k->beside_sleeper = waits_for_sleeper(seen, kind);
+		snprintf(k->text, sizeof k->text, "%s%s%s", seen->of[kind].text,
+			 k->beside_sleeper ? ", while " : "",
+			 k->beside_sleeper ? seen->of[STALL_TIMER].text : "");
+	}
+	k->ns += ns;
+}
+
+/* The wait that says most; of a job that runs after all, none. */
+static enum stall most_telling(const struct seen *seen)
+{
+	for (int kind = STALL_NONE; kind < STALL_NUMBER_OF; kind++)
+		if (seen->kind[kind])
+			return (enum stall)kind;
+	return STALL_NONE;
+}
+
+static void count(struct pauses *p, const struct seen *seen, bool idle, int64_t ns)
+{
+	enum stall kind = most_telling(seen);
+
+	if (idle && kind != STALL_NONE) {
+		add(p, seen, kind, ns);
+		return;
+	}
+	add(p, seen, STALL_STOPPED, ns);
+	add(p, seen, STALL_FILE_LOCK, ns);
+	add(p, seen, STALL_STORAGE, ns);
+}
+
+static int64_t pause_after(const struct pauses *p, int64_t now_ns, int64_t cost_ns)
+{
+	int64_t wait = (now_ns - p->since_ns) / LOOKS;
+
+	if (wait < SOONEST_NS)
+		wait = SOONEST_NS;
+	if (wait > RAREST_S * NS_PER_S)
+		wait = RAREST_S * NS_PER_S;
+	return wait > cost_ns * RARER ? wait : cost_ns * RARER;
+}
+
+static void spent(struct pauses *p, int64_t now_ns, int64_t cost_ns)
+{
+	if (p->connections.searched)
+		p->search_ns = now_ns + cost_ns * RARER;
+	else
+		p->cost_ns = cost_ns;
+	p->next_ns = now_ns + pause_after(p, now_ns, p->cost_ns);
+}
+
+void pauses_step(struct pauses *p, const struct tree *t, const struct root *proc,
+		 const struct sample *s)
+{
+	int64_t now_ns = s->mono_ns, cpu_ns, ran_ns, ns, began;
+	struct seen seen = { 0 };
+
+	if (now_ns < p->next_ns)
+		return;
+	cpu_ns = tree_cpu_ns(t);
+	ran_ns = cpu_ns - p->cpu_ns;
+	ns = now_ns - p->looked_ns;
+	if (!p->since_ns)
+		p->since_ns = p->looked_ns = now_ns;
+	else {
+		began = clock_cpu_ns();
+		p->connections.may_search = now_ns >= p->search_ns;
+		p->connections.searched = false;
+		look(p, t, proc, &seen);
+		count(p, &seen, ran_ns < ns / LITTLE && tree_threads_running(t) <= 0, ns);
+		spent(p, now_ns, clock_cpu_ns() - began);
+	}
+	p->cpu_ns = cpu_ns;
+	p->looked_ns = now_ns;
+}
+
+void pauses_say_end(const struct pauses *p, struct sample *s)
+{
+	char key[64];
+
+	for (int kind = STALL_NONE + 1; kind < STALL_NUMBER_OF; kind++) {
+		if (p->kind[kind].ns < LEAST_MS * NS_PER_MS)
+			continue;
+		snprintf(key, sizeof key, "job.waited.%s_ns", stall_name((enum stall)kind));
+		sample_meta_int(s, key, p->kind[kind].ns);
+		snprintf(key, sizeof key, "job.waited.%s_in", stall_name((enum stall)kind));
+		sample_meta_text(s, key, p->kind[kind].text);
+	}
+}
+
+enum { PIDS_MAX = 4096, ASKED_PATIENCE_S = 60, FOLDER = 3, NAME_BYTES = 320 };
+
+/* ---- the process that answers ---- */
+
+static bool read_word(char word[ASKED_WORD])
+{
+	int fd = openat(FOLDER, ASKED_FILE, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	ssize_t n = fd < 0 ? -1 : read(fd, word, ASKED_WORD - 1);
+
+	if (fd >= 0)
+		close(fd);
+	word[n > 0 ? n : 0] = '\0';
+	return n > 0;
+}
+
+static void make_answer(struct bytes *out, const struct waits *w, const char *word,
+			const char *host)
+{
+	struct json j = { .out = out };
+
+	json_object(&j);
+	json_put_text(&j, "schema", "sonde/stacks/1");
+	json_put_text(&j, "asked", word);
+	json_put_text(&j, "host", host);
+	json_put_int(&j, "ranks", w->ranks);
+	json_key(&j, "threads");
+	json_array(&j);
+	for (uint32_t i = 0; i < w->n; i++)
+		wait_put(&j, &w->thread[i]);
+	json_array_end(&j);
+	json_object_end(&j);
+}
+
+/* Whole or not there. */
+static void write_answer(const struct bytes *b, const char *host, pid_t recorder)
+{
+	char name[NAME_BYTES], part[NAME_BYTES + 8];
+	size_t done = 0;
+	ssize_t n = 1;
+	int fd;
+
+	snprintf(name, sizeof name, ASKED_ANSWER "%s.%d.json", host, (int)recorder);
+	for (char *c = name; *c; c++)
+		if (*c == '/')
+			*c = '_';
+	snprintf(part, sizeof part, "%s.part", name);
+	unlinkat(FOLDER, part, 0);
+	fd = openat(FOLDER, part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	while (fd >= 0 && done < b->len && n > 0) {
+		n = write(fd, b->data + done, b->len - done);
+		done += n > 0 ? (size_t)n : 0;
+	}
+	if (fd >= 0 && (close(fd) || done < b->len || renameat(FOLDER, part, FOLDER, name)))
+		unlinkat(FOLDER, part, 0);
+}
+
+static _Noreturn void answer(const pid_t *pids, size_t n, pid_t recorder)
+{
+	char word[ASKED_WORD], host[256] = "";
+	struct bytes out = { 0 };
+	struct look_state l;
+	struct root proc;
+	struct waits w;
+	struct err e;
+	int rc;
+
+	if (!read_word(word))
+		_exit(EXIT_SUCCESS);
+	rc = look_begin(&l, &w, pids, (uint32_t)n, &e);
+	while (!rc)
+		rc = look_go_on(&l, NS_PER_S, &e);
+	look_end(&l);
+	if (!root_open(&proc, "/proc"))
+		ranks_find(&w, &proc);
+	gethostname(host, sizeof host - 1);
+	make_answer(&out, &w, word, host);
+	if (!out.failed)
+		write_answer(&out, host, recorder);
+	_exit(EXIT_SUCCESS);
+}
+
+static void begin(struct asked *a, int folder, const struct tree *t, int64_t now_ns)
+{
+	pid_t pids[PIDS_MAX], recorder = getpid();
+	size_t n = tree_pids(t, pids, PIDS_MAX);
+
+	a->begun_ns = now_ns;
+	a->pid = n ? fork() : 0;
+	if (a->pid < 0)
+		a->pid = 0;
+	if (a->pid || !n)
+		return;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_NAME, "sonde-answer");
+	if (folder != FOLDER && dup2(folder, FOLDER) < 0)
+		_exit(EXIT_FAILURE);
+	descriptors_close(FOLDER + 1, -1);
+	answer(pids, n, recorder);
+}
+
+/* ---- the recorder ---- */
+
+/* A file that a user of this recording made since the last time. */
+static bool is_asked(struct asked *a, int folder)
+{
+	bool first = !a->due_ns, is_new;
+	struct stat st;
+
+	if (fstatat(folder, ASKED_FILE, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) ||
+	    (st.st_uid != geteuid() && st.st_uid))
+		return false;
+	is_new = st.st_mtim.tv_sec != a->seen.tv_sec || st.st_mtim.tv_nsec != a->seen.tv_nsec;
+	a->seen = st.st_mtim;
+	return is_new && !first;
+}
+
+void asked_stop(struct asked *a)
+{
+	if (a->pid)
+		child_end(a->pid);
+	a->pid = 0;
+}
+
+void asked_step(struct asked *a, int folder, const struct tree *t, int64_t now_ns)
+{
+	bool asked;
+
+	if (now_ns < a->due_ns || folder <= 0)
+		return;
+	if (a->pid && waitpid(a->pid, NULL, WNOHANG) != 0)
+		a->pid = 0;
+	if (a->pid && now_ns - a->begun_ns > ASKED_PATIENCE_S * NS_PER_S)
+		asked_stop(a);
+	asked = is_asked(a, folder);
+	a->due_ns = now_ns + ASKED_S * NS_PER_S;
+	if (asked && !a->pid)
+		begin(a, folder, t, now_ns);
 }

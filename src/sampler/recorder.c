@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "base/reserve.h"
-#include "base/text/code.h"
 #include "job/leftover.h"
 #include "job/marklog.h"
 #include "job/said.h"

@@ -3,14 +3,13 @@
  * recorder_state.h - what the files of the recorder share; nobody else includes it.
  *
  * recorder.c: the loop. recorder_metas.c: what is said of the job and of Sonde, at the beginning
- * and at the end. recorder_machine.c: of the machine. recorder_close.c: the recording's end.
- * recorder_detach.c: its process.
+ * and at the end; the recording's end; the recorder's process. recorder_machine.c: of the machine.
  */
 #ifndef SONDE_SAMPLER_RECORDER_STATE_H
 #define SONDE_SAMPLER_RECORDER_STATE_H
 
 #include "recording/writer.h"
-#include "sampler/asked.h"
+#include "sampler/inspection.h"
 #include "sampler/recorder.h"
 #include "sampler/tree/exits.h"
 #include "sampler/tree/roster.h"
@@ -86,7 +85,5 @@ void metas_mechanisms(struct recorder *r);
 void metas_end(struct recorder *r);
 /* What the command printed last: of one that ended well, if a process of it failed. */
 void metas_printed(struct recorder *r, const struct printed *p);
-/* What recording took until now. */
-void metas_cost(struct recorder *r);
 
 #endif

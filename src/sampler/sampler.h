@@ -10,9 +10,8 @@
 
 #include "core/sample.h"
 #include "sampler/hang.h"
+#include "sampler/inspection.h"
 #include "sampler/marks.h"
-#include "sampler/pauses.h"
-#include "sampler/rankwatch.h"
 #include "sampler/span_files.h"
 #include "sampler/tree/tree.h"
 #include "source/perf/perf.h"

@@ -99,7 +99,7 @@ void peers_close(struct peers *p)
 }
 
 /* What has no inode any more is nobody's; its user would be reported as root. */
-enum peer peers_user(const struct peers *p, const struct sockaddr *peer, uid_t *uid)
+static enum peer peers_user(const struct peers *p, const struct sockaddr *peer, uid_t *uid)
 {
 	struct inet_diag_msg found;
 	uint32_t address[4];

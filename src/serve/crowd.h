@@ -37,7 +37,6 @@ enum peer {
 /* Of what is connected to this listener. */
 void peers_open(struct peers *p, const struct sockaddr *listener);
 void peers_close(struct peers *p);
-enum peer peers_user(const struct peers *p, const struct sockaddr *peer, uid_t *uid);
 
 enum { CROWD_MAX = 512, CROWD_ASK_S = 10, CROWD_ANSWER_S = 120 };
 

@@ -8,11 +8,11 @@
  * (pages.h).
  */
 #include "base/clock.h"
-#include "base/crc32c.h"
+#include "base/hash.h"
+#include "base/random.h"
 #include "live/exposition.h"
 #include "live/request.h"
 #include "report/assets.h"
-#include "report/nonce.h"
 #include "report/page/page_html.h"
 #include "serve/crowd.h"
 #include "serve/pages.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * elsewhere.h - what the threads of a job do now on other nodes, as its recorders there answer
- * (sampler/asked.h) in the recording's directory, which all of them share.
+ * (sampler/inspection.h) in the recording's directory, which all of them share.
  *
  * What they answer is hostile.
  */
@@ -9,7 +9,7 @@
 #define SONDE_SESSION_ELSEWHERE_H
 
 #include "core/frame/run.h"
-#include "sampler/asked.h"
+#include "sampler/inspection.h"
 #include "waits/wait.h"
 
 enum { ELSEWHERE_HOSTS = 4096 };

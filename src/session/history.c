@@ -9,8 +9,8 @@
 #include "recording/join.h"
 #include "report/summary/past.h"
 #include "sink/lake.h"
+#include "store/database.h"
 #include "store/pending.h"
-#include "store/place.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -16,7 +16,7 @@ enum { JOB = 0, METRIC, NODE, INSTANCE, TIME, VALUE, UNIT, KIND, COLUMNS };
 static const struct column columns[COLUMNS] = {
 	[JOB] = { "job", COLUMN_TEXT, "", "The job's number, else the recording's name.", NULL },
 	[METRIC] = { "metric", COLUMN_TEXT, "", "Name of the metric, or of its rate.", NULL },
-	[NODE] = { "node", COLUMN_TEXT, "", "Host name.", NULL },
+	[NODE] = COLUMN_NODE,
 	[INSTANCE] = { "instance", COLUMN_TEXT, "", "Device or process; null: the node itself.",
 		       NULL },
 	[TIME] = { "time", COLUMN_TIME, "", "Wall time (UTC) of the reading.", NULL },

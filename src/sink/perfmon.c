@@ -2,7 +2,7 @@
 #include "sink/perfmon.h"
 
 #include "base/clock.h"
-#include "base/spool.h"
+#include "base/files.h"
 #include "base/text/json.h"
 #include "core/frame/run.h"
 #include "core/glob.h"

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* So many files of traffic may be read in every sample; of the others so many, or one sum. */
 enum { KEPT_ALWAYS = 8, OTHERS_AT_ONCE = 4, TEXT_SIZE = 64 };
@@ -15,8 +16,8 @@ enum { KEPT_ALWAYS = 8, OTHERS_AT_ONCE = 4, TEXT_SIZE = 64 };
  * most. */
 static const int64_t LISTING_NS = 10 * NS_PER_S, PER_FILE_NS = 9 * NS_PER_MS;
 
-int counters_init(struct counters *c, const struct counter_kind *kind, const struct root *root,
-		  uint32_t cap)
+static int init(struct counters *c, const struct counter_kind *kind, const struct root *root,
+		uint32_t cap)
 {
 	int r;
 
@@ -39,8 +40,10 @@ static void forget(struct counter_device *d)
 	*d = (struct counter_device){ 0 };
 }
 
-void counters_free(struct counters *c)
+void counters_close(void *state)
 {
+	struct counters *c = state;
+
 	for (uint32_t i = 0; c->device && i < c->devices.n; i++)
 		forget(&c->device[i]);
 	free(c->device);
@@ -48,7 +51,8 @@ void counters_free(struct counters *c)
 	*c = (struct counters){ 0 };
 }
 
-bool counters_listing_is_due(struct counters *c, const struct sample *s)
+/* Once in 10 s. */
+static bool listing_is_due(struct counters *c, const struct sample *s)
 {
 	return period_is_due(&c->listing, s, LISTING_NS);
 }
@@ -281,10 +285,35 @@ static void read_others(struct counters *c, struct sample *s)
 	}
 }
 
-void counters_read(struct counters *c, struct sample *s)
+int counters_open(struct counters *c, const struct counter_kind *kind, const struct source_env *env,
+		  struct sample *s, struct err *e)
 {
+	int r = init(c, kind, &env->sys, kind->most);
+
+	if (r < 0)
+		return err_set(e, r, "there is no memory for a table of %s", kind->what);
+	listing_is_due(c, s);
+	r = kind->list(c, s);
+	if (r > 0) {
+		sample_catalogue(s, &kind->metrics[kind->nrows], kind->nmetrics - kind->nrows);
+		return 0;
+	}
+	counters_close(c);
+	if (r == 0 || r == -ENOENT)
+		return err_set(e, -ENODEV, "%s/%s: this machine has no %s", env->sys.path,
+			       kind->folder, kind->none);
+	return err_set(e, r, "%s/%s: %s", env->sys.path, kind->folder, strerror(-r));
+}
+
+int counters_read(void *state, struct sample *s)
+{
+	struct counters *c = state;
+
+	if (listing_is_due(c, s))
+		c->kind->list(c, s);
 	if (!c->devices.n)
-		return;
+		return 0;
 	read_kept(c, s);
 	read_others(c, s);
+	return 0;
 }

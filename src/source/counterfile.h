@@ -7,14 +7,15 @@
  * all devices is read in the same sample (its files stay open), with many devices not in every one;
  * of the others a few in each sample, in turn.
  * A counter that is full and stands still has failed; it is no rate of 0. A sum of which a part is
- * not there has failed until it is there. Nothing is allocated but by counters_init.
+ * not there has failed until it is there. Nothing is allocated but by counters_open.
  */
 #ifndef SONDE_SOURCE_COUNTERFILE_H
 #define SONDE_SOURCE_COUNTERFILE_H
 
 #include "source/device.h"
+#include "source/kept.h"
 #include "source/period.h"
-#include "source/sysfs.h"
+#include "source/source.h"
 
 enum { COUNTERS_KEPT_MAX = 4, COUNTERS_DIR_SIZE = 192 };
 
@@ -35,6 +36,11 @@ struct counter_kind {
 	/* Whether the row means something now; NULL: it always does. 0, or -errno that tells why
 	 * not. */
 	int (*means)(const struct counters *c, const struct counter_device *d, uint32_t row);
+	/* Meets the devices there are now, between devices_begin and counters_sweep: how many, or
+	 * -errno. */
+	int (*list)(struct counters *c, struct sample *s);
+	const char *folder, *what, *none; /* "class/cxi", "adapters", "Slingshot adapter" */
+	uint32_t most, nmetrics;          /* devices; rows, with those that are derived */
 };
 
 struct counter_device {
@@ -57,13 +63,12 @@ struct counters {
 	uint32_t next_device, next_row;
 };
 
-/* 0 or -ENOMEM. kind and root are borrowed. */
-int counters_init(struct counters *c, const struct counter_kind *kind, const struct root *root,
-		  uint32_t cap);
-void counters_free(struct counters *c);
+/* What a source does whose state this is. kind is borrowed. */
+int counters_open(struct counters *c, const struct counter_kind *kind, const struct source_env *env,
+		  struct sample *s, struct err *e);
+int counters_read(void *state, struct sample *s);
+void counters_close(void *state);
 
-/* Once in 10 s: time to list the devices again, between devices_begin and counters_sweep. */
-bool counters_listing_is_due(struct counters *c, const struct sample *s);
 /* The device of this name, which lies in dir; NULL as devices_meet. Not told: call
  * counters_announce.
  */
@@ -71,7 +76,5 @@ struct device *counters_meet(struct counters *c, const char *name, const char *d
 struct counter_device *counters_device(const struct counters *c, const struct device *v);
 void counters_announce(struct counters *c, struct device *v, struct sample *s);
 void counters_sweep(struct counters *c, struct sample *s);
-
-void counters_read(struct counters *c, struct sample *s);
 
 #endif

@@ -5,7 +5,6 @@
 #include "source/device.h"
 #include "source/kept.h"
 #include "source/source.h"
-#include "source/sysfs.h"
 
 #include <errno.h>
 #include <string.h>
@@ -406,7 +405,7 @@ static void cpu_rest(void *state, struct sample *s)
 const struct source source_cpu = {
 	.name = "cpu",
 	.what = "CPU of the node, in total and per core; frequency and throttling of cores",
-	.fix_admin = "mount /proc where the job runs, without subset=pid",
+	.fix_admin = SOURCE_FIX_PROC,
 	SOURCE_METRICS(metrics),
 	.size = sizeof(struct cpu),
 	.open = cpu_open,

@@ -8,6 +8,8 @@
 #ifndef SONDE_SOURCE_CPULIST_H
 #define SONDE_SOURCE_CPULIST_H
 
+#include "base/root.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,5 +36,17 @@ static inline bool cpulist_has(const struct cpulist *set, uint32_t cpu)
 /* CPUs this process could be moved to: those of its cpuset, whatever its affinity is now. How many
  * there are; at most max are written. */
 size_t cpulist_possible(int *cpus, size_t max);
+
+/*
+ * Shares the cores that a process may use between jobs that run side by side.
+ *
+ * A core is one with all its hardware threads, so that no two jobs share one. Each job gets equally
+ * many cores, neighbours by the numbers of their CPUs; what remains belongs to none.
+ */
+
+/* set[jobs] are the CPUs of each job. How many cores there are: if fewer than jobs, set is empty.
+ * Where sys does not tell which CPUs share a core, each is one. */
+uint32_t coreset_share(struct cpulist *set, uint32_t jobs, const struct cpulist *allowed,
+		       const struct root *sys);
 
 #endif

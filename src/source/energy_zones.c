@@ -5,7 +5,7 @@
 #include "base/text/number.h"
 #include "source/cpulist.h"
 #include "source/energy.h"
-#include "source/sysfs.h"
+#include "source/kept.h"
 
 #include <errno.h>
 #include <inttypes.h>

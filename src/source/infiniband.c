@@ -282,12 +282,6 @@ static int means(const struct counters *c, const struct counter_device *d, uint3
 	return strchr("1235", text[0]) && text[0] && text[1] == ':' ? -ENETDOWN : 0;
 }
 
-static const struct counter_kind ports = { metrics, files, NROWS, NKEPT, means };
-
-struct infiniband {
-	struct counters counters;
-};
-
 /* The network this port belongs to. */
 static const char *network_of(const struct root *sys, const char *adapter, const char *dir)
 {
@@ -370,44 +364,24 @@ static int list(struct counters *c, struct sample *s)
 	return n;
 }
 
-static void infiniband_close(void *state)
-{
-	struct infiniband *x = state;
-
-	counters_free(&x->counters);
-}
+static const struct counter_kind ports = {
+	.metrics = metrics,
+	.files = files,
+	.nrows = NROWS,
+	.nkept = NKEPT,
+	.means = means,
+	.list = list,
+	.folder = "class/infiniband",
+	.what = "ports",
+	.none = "InfiniBand, Omni-Path or RoCE adapter",
+	.most = PORTS_MAX,
+	.nmetrics = METRICS_NUMBER_OF,
+};
 
 static int infiniband_open(void *state, const struct source_env *env, struct sample *s,
 			   struct err *e)
 {
-	struct infiniband *x = state;
-	int r = counters_init(&x->counters, &ports, &env->sys, PORTS_MAX);
-
-	if (r < 0)
-		return err_set(e, r, "there is no memory for a table of ports");
-	counters_listing_is_due(&x->counters, s);
-	r = list(&x->counters, s);
-	if (r <= 0) {
-		infiniband_close(x);
-		if (r == 0 || r == -ENOENT)
-			return err_set(e, -ENODEV,
-				       "%s/class/infiniband: this machine has no InfiniBand, "
-				       "Omni-Path or RoCE adapter",
-				       env->sys.path);
-		return err_set(e, r, "%s/class/infiniband: %s", env->sys.path, strerror(-r));
-	}
-	sample_catalogue(s, &metrics[NROWS], METRICS_NUMBER_OF - NROWS);
-	return 0;
-}
-
-static int infiniband_read(void *state, struct sample *s)
-{
-	struct infiniband *x = state;
-
-	if (counters_listing_is_due(&x->counters, s))
-		list(&x->counters, s);
-	counters_read(&x->counters, s);
-	return 0;
+	return counters_open(state, &ports, env, s, e);
 }
 
 const struct source source_infiniband = {
@@ -415,8 +389,8 @@ const struct source source_infiniband = {
 	.what = "InfiniBand, Omni-Path and RoCE ports of the node, for all its users",
 	.fix_admin = "load the adapter's driver and mount /sys where the job runs",
 	SOURCE_METRICS(metrics),
-	.size = sizeof(struct infiniband),
+	.size = sizeof(struct counters),
 	.open = infiniband_open,
-	.read = infiniband_read,
-	.close = infiniband_close,
+	.read = counters_read,
+	.close = counters_close,
 };

@@ -104,7 +104,7 @@ static int load_read(void *state, struct sample *s)
 const struct source source_load = {
 	.name = "load",
 	.what = "load averages and threads of the node",
-	.fix_admin = "mount /proc where the job runs, without subset=pid",
+	.fix_admin = SOURCE_FIX_PROC,
 	SOURCE_METRICS(metrics),
 	.size = sizeof(struct load),
 	.open = load_open,

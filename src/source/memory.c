@@ -2,6 +2,7 @@
 /* memory.c - memory and swap of the node: /proc/meminfo, proc_meminfo(5), fields found by name. */
 #include "base/text/number.h"
 #include "source/kept.h"
+#include "source/meminfo.h"
 #include "source/source.h"
 
 #include <errno.h>
@@ -17,36 +18,17 @@ enum { ROOM = 4096 };
 	  "Memory that programs can still get without swapping, as the kernel estimates it.")      \
 	K("Buffers", "memory_buffers", "Buffers", "Page cache of block devices.")                  \
 	K("Cached", "memory_cached", "Cached", "Page cache of files, shared memory included.")     \
-	K("SwapCached", "swap_cached", "Swap cached", "Memory that is in swap as well.")           \
-	K("Active", "memory_active", "Active", "Memory used lately.")                              \
-	K("Inactive", "memory_inactive", "Inactive", "Memory not used lately.")                    \
-	K("Active(anon)", "memory_active_anon", "Active anonymous",                                \
-	  "Anonymous and shared memory used lately.")                                              \
-	K("Inactive(anon)", "memory_inactive_anon", "Inactive anonymous",                          \
-	  "Anonymous and shared memory not used lately.")                                          \
-	K("Active(file)", "memory_active_file", "Active file", "Page cache used lately.")          \
-	K("Inactive(file)", "memory_inactive_file", "Inactive file",                               \
-	  "Page cache not used lately, the first to be reclaimed.")                                \
-	K("Unevictable", "memory_unevictable", "Unevictable", "Memory that cannot be reclaimed.")  \
-	K("Mlocked", "memory_locked", "Locked", "Memory locked by mlock.")                         \
+	MEMINFO_USE(K)                                                                             \
 	K("SwapTotal", "swap_total", "Swap present", "Swap space.")                                \
 	K("SwapFree", "swap_free", "Swap free", "Swap space nothing uses.")                        \
 	K("Zswap", "zswap_compressed", "Zswap", "Memory the compressed swap cache takes.")         \
 	K("Zswapped", "zswap_stored", "Zswapped", "Memory kept in the compressed swap cache.")     \
-	K("Dirty", "memory_dirty", "Dirty", "Page cache that waits to be written.")                \
-	K("Writeback", "memory_writeback", "Writeback", "Page cache that is being written.")       \
-	K("AnonPages", "memory_anonymous", "Anonymous", "Heaps, stacks and other private memory.") \
-	K("Mapped", "memory_mapped", "Mapped", "Files mapped into processes.")                     \
-	K("Shmem", "memory_shared", "Shared", "Shared memory and tmpfs, /dev/shm included.")       \
-	K("KReclaimable", "memory_kernel_reclaimable", "Kernel, reclaimable",                      \
-	  "Kernel memory that can be reclaimed, slab included.")                                   \
-	K("Slab", "memory_slab", "Slab", "Kernel data structures.")                                \
-	K("SReclaimable", "memory_slab_reclaimable", "Slab, reclaimable",                          \
-	  "Kernel caches that can be reclaimed.")                                                  \
-	K("SUnreclaim", "memory_slab_unreclaimable", "Slab, unreclaimable",                        \
-	  "Kernel data structures that must stay.")                                                \
-	K("KernelStack", "memory_kernel_stack", "Kernel stacks", "Kernel stacks of threads.")      \
-	K("PageTables", "memory_page_tables", "Page tables", "Page tables of processes.")          \
+	MEMINFO_WRITING(K)                                                                         \
+	MEMINFO_ANONYMOUS(K)                                                                       \
+	MEMINFO_MAPPED(K)                                                                          \
+	MEMINFO_SHARED(K)                                                                          \
+	MEMINFO_SLAB(K)                                                                            \
+	MEMINFO_KERNEL(K)                                                                          \
 	K("SecPageTables", "memory_secondary_page_tables", "Secondary page tables",                \
 	  "Page tables of virtual machines and of IOMMUs.")                                        \
 	K("CommitLimit", "memory_commit_limit", "Commit limit",                                    \
@@ -56,18 +38,11 @@ enum { ROOM = 4096 };
 	K("Percpu", "memory_percpu", "Per-CPU", "Kernel memory kept per core.")                    \
 	K("HardwareCorrupted", "memory_corrupted", "Corrupted",                                    \
 	  "Memory the kernel gave up because the hardware failed.")                                \
-	K("AnonHugePages", "memory_anonymous_huge", "Anonymous huge pages",                        \
-	  "Anonymous memory in transparent huge pages.")                                           \
-	K("ShmemHugePages", "memory_shared_huge", "Shared huge pages",                             \
-	  "Shared memory in transparent huge pages.")                                              \
-	K("FileHugePages", "memory_file_huge", "File huge pages",                                  \
-	  "Page cache in transparent huge pages.")                                                 \
-	N("HugePages_Total", "hugepages_total", "Huge pages", "Huge pages of the default size.")   \
-	N("HugePages_Free", "hugepages_free", "Huge pages free", "Huge pages nothing uses.")       \
+	MEMINFO_HUGE(K)                                                                            \
+	MEMINFO_PAGES(N)                                                                           \
 	N("HugePages_Rsvd", "hugepages_reserved", "Huge pages reserved",                           \
 	  "Free huge pages that are promised.")                                                    \
-	N("HugePages_Surp", "hugepages_surplus", "Huge pages surplus",                             \
-	  "Huge pages beyond the configured number.")                                              \
+	MEMINFO_SURPLUS(N)                                                                         \
 	K("Hugepagesize", "hugepage", "Huge page size", "Default size of a huge page.")            \
 	K("Hugetlb", "hugepages", "Huge pages, all sizes", "Memory set aside for huge pages.")
 
@@ -211,7 +186,7 @@ static int memory_read(void *state, struct sample *s)
 const struct source source_memory = {
 	.name = "memory",
 	.what = "memory and swap of the node",
-	.fix_admin = "mount /proc where the job runs, without subset=pid",
+	.fix_admin = SOURCE_FIX_PROC,
 	SOURCE_METRICS(metrics),
 	.size = sizeof(struct memory),
 	.open = memory_open,

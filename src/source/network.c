@@ -4,7 +4,6 @@
 #include "source/device.h"
 #include "source/kept.h"
 #include "source/source.h"
-#include "source/sysfs.h"
 
 #include <errno.h>
 #include <net/if_arp.h>
@@ -323,7 +322,7 @@ static int network_read(void *state, struct sample *s)
 const struct source source_network = {
 	.name = "network",
 	.what = "network interfaces of the node",
-	.fix_admin = "mount /proc where the job runs, without subset=pid",
+	.fix_admin = SOURCE_FIX_PROC,
 	SOURCE_METRICS(metrics),
 	.size = sizeof(struct network),
 	.open = network_open,

@@ -5,9 +5,10 @@
 #include "base/text/number.h"
 #include "source/cpulist.h"
 #include "source/device.h"
+#include "source/kept.h"
+#include "source/meminfo.h"
 #include "source/period.h"
 #include "source/source.h"
-#include "source/sysfs.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -24,44 +25,18 @@ static const int64_t PERIOD_PER_NODE_NS = NS_PER_S, PERIOD_MAX_NS = 10 * NS_PER_
 	K("MemTotal", "memory_total", "Memory present", "Memory of the NUMA node.")                \
 	K("MemFree", "memory_free", "Free", "Memory nothing uses.")                                \
 	K("MemUsed", "memory_used", "Used", "Memory that is not free, page cache included.")       \
-	K("SwapCached", "swap_cached", "Swap cached", "Memory that is in swap as well.")           \
-	K("Active", "memory_active", "Active", "Memory used lately.")                              \
-	K("Inactive", "memory_inactive", "Inactive", "Memory not used lately.")                    \
-	K("Active(anon)", "memory_active_anon", "Active anonymous",                                \
-	  "Anonymous and shared memory used lately.")                                              \
-	K("Inactive(anon)", "memory_inactive_anon", "Inactive anonymous",                          \
-	  "Anonymous and shared memory not used lately.")                                          \
-	K("Active(file)", "memory_active_file", "Active file", "Page cache used lately.")          \
-	K("Inactive(file)", "memory_inactive_file", "Inactive file",                               \
-	  "Page cache not used lately, the first to be reclaimed.")                                \
-	K("Unevictable", "memory_unevictable", "Unevictable", "Memory that cannot be reclaimed.")  \
-	K("Mlocked", "memory_locked", "Locked", "Memory locked by mlock.")                         \
-	K("Dirty", "memory_dirty", "Dirty", "Page cache that waits to be written.")                \
-	K("Writeback", "memory_writeback", "Writeback", "Page cache that is being written.")       \
+	MEMINFO_USE(K)                                                                             \
+	MEMINFO_WRITING(K)                                                                         \
 	K("FilePages", "memory_file_pages", "Page cache",                                          \
 	  "Page cache of files and block devices, shared memory included.")                        \
-	K("Mapped", "memory_mapped", "Mapped", "Files mapped into processes.")                     \
-	K("AnonPages", "memory_anonymous", "Anonymous", "Heaps, stacks and other private memory.") \
-	K("Shmem", "memory_shared", "Shared", "Shared memory and tmpfs, /dev/shm included.")       \
-	K("KernelStack", "memory_kernel_stack", "Kernel stacks", "Kernel stacks of threads.")      \
-	K("PageTables", "memory_page_tables", "Page tables", "Page tables of processes.")          \
-	K("KReclaimable", "memory_kernel_reclaimable", "Kernel, reclaimable",                      \
-	  "Kernel memory that can be reclaimed, slab included.")                                   \
-	K("Slab", "memory_slab", "Slab", "Kernel data structures.")                                \
-	K("SReclaimable", "memory_slab_reclaimable", "Slab, reclaimable",                          \
-	  "Kernel caches that can be reclaimed.")                                                  \
-	K("SUnreclaim", "memory_slab_unreclaimable", "Slab, unreclaimable",                        \
-	  "Kernel data structures that must stay.")                                                \
-	K("AnonHugePages", "memory_anonymous_huge", "Anonymous huge pages",                        \
-	  "Anonymous memory in transparent huge pages.")                                           \
-	K("ShmemHugePages", "memory_shared_huge", "Shared huge pages",                             \
-	  "Shared memory in transparent huge pages.")                                              \
-	K("FileHugePages", "memory_file_huge", "File huge pages",                                  \
-	  "Page cache in transparent huge pages.")                                                 \
-	N("HugePages_Total", "hugepages_total", "Huge pages", "Huge pages of the default size.")   \
-	N("HugePages_Free", "hugepages_free", "Huge pages free", "Huge pages nothing uses.")       \
-	N("HugePages_Surp", "hugepages_surplus", "Huge pages surplus",                             \
-	  "Huge pages beyond the configured number.")                                              \
+	MEMINFO_MAPPED(K)                                                                          \
+	MEMINFO_ANONYMOUS(K)                                                                       \
+	MEMINFO_SHARED(K)                                                                          \
+	MEMINFO_KERNEL(K)                                                                          \
+	MEMINFO_SLAB(K)                                                                            \
+	MEMINFO_HUGE(K)                                                                            \
+	MEMINFO_PAGES(N)                                                                           \
+	MEMINFO_SURPLUS(N)                                                                         \
 	A("numa_hit", "hit", "as wanted", "Allocations requested on this node and placed here.")   \
 	A("numa_miss", "miss", "missed", "Allocations requested on another node and placed here.") \
 	A("numa_foreign", "foreign", "foreign",                                                    \

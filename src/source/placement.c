@@ -8,11 +8,10 @@
 #include "base/clock.h"
 #include "base/text/number.h"
 #include "source/cpulist.h"
+#include "source/kept.h"
 #include "source/period.h"
 #include "source/procfile.h"
 #include "source/source.h"
-#include "source/sysfs.h"
-#include "source/threadfile.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -4,13 +4,17 @@
 #include "base/text/number.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* What no machine reaches. Below it numbers can be multiplied into nanoseconds and bytes, and
  * summed up. */
 static const int64_t TICKS_LIMIT = INT64_MAX / 10000000; /* of 10 ms each */
 static const int64_t PAGES_LIMIT = INT64_C(1) << 45, BYTES_LIMIT = INT64_C(1) << 60;
-static const int64_t COUNT_LIMIT = INT64_C(1) << 60;
+static const int64_t SUM_LIMIT = INT64_C(1) << 60;
 
 static bool sum_within(const int64_t *v, size_t n, int64_t limit)
 {
@@ -70,7 +74,7 @@ int proc_stat_parse(const char *text, struct proc_stat *out)
 	for (int i = 4; i <= 24; i++)
 		if (!number_i64(&p, &field[i]))
 			return -EBADMSG;
-	if (field[4] < 0 || field[4] > INT32_MAX || !sum_within(&field[10], 4, COUNT_LIMIT) ||
+	if (field[4] < 0 || field[4] > INT32_MAX || !sum_within(&field[10], 4, SUM_LIMIT) ||
 	    !sum_within(&field[14], 4, TICKS_LIMIT) || !sum_within(&field[20], 1, INT32_MAX) ||
 	    !sum_within(&field[23], 1, INT64_MAX) || !sum_within(&field[24], 1, PAGES_LIMIT))
 		return -EBADMSG;
@@ -229,5 +233,204 @@ int proc_last_pid_parse(const char *loadavg, pid_t *out)
 	if (!n || !number_i64(&p, &v) || v < 0 || v > INT32_MAX)
 		return -EBADMSG;
 	*out = (pid_t)v;
+	return 0;
+}
+
+int fdlist_open(struct fdlist *l, const struct root *proc, pid_t pid)
+{
+	char path[32];
+	int dir;
+
+	fdlist_close(l);
+	snprintf(path, sizeof path, "%d/fd", (int)pid);
+	dir = root_file(proc, path);
+	if (dir < 0)
+		return dir;
+	l->dir = dir;
+	l->listed = l->at = 0;
+	return 0;
+}
+
+void fdlist_close(struct fdlist *l)
+{
+	file_close(&l->dir);
+}
+
+bool fdlist_next(struct fdlist *l, int *fd, char target[FDLIST_TARGET])
+{
+	while (l->dir) {
+		const struct dirent64 *entry;
+		const char *name;
+		int64_t number;
+		ssize_t n;
+
+		if (l->at >= l->listed) {
+			l->listed = getdents64(l->dir, l->entries, sizeof l->entries);
+			l->at = 0;
+			if (l->listed <= 0)
+				break;
+		}
+		entry = (const struct dirent64 *)(const void *)(l->entries + l->at);
+		l->at += entry->d_reclen;
+		name = entry->d_name;
+		if (!number_i64(&name, &number) || *name || number < 0 || number > INT32_MAX)
+			continue;
+		n = readlinkat(l->dir, entry->d_name, target, FDLIST_TARGET - 1);
+		target[n > 0 ? n : 0] = '\0';
+		*fd = (int)number;
+		return true;
+	}
+	fdlist_close(l);
+	return false;
+}
+
+bool fdlist_device(const char *target, const char *device, uint64_t first, uint64_t *number)
+{
+	size_t n = strlen(device);
+	const char *p = target + n;
+
+	return strncmp(target, device, n) == 0 && *p >= '0' && *p <= '9' &&
+	       number_u64(&p, number) && !*p && *number >= first;
+}
+
+/* What no thread reaches: such numbers can be summed up. */
+static const int64_t COUNT_LIMIT = INT64_C(1) << 48, NS_LIMIT = INT64_C(1) << 60;
+
+static int count_behind(const char *text, const char *key, int64_t *out)
+{
+	const char *p = number_find_line(text, key);
+
+	if (!p || !number_i64(&p, out) || *out < 0 || *out > COUNT_LIMIT)
+		return -EBADMSG;
+	return 0;
+}
+
+static const char *list_behind(const char *text, const char *key)
+{
+	const char *p = number_find_line(text, key);
+
+	return p ? number_skip_blanks(p) : NULL;
+}
+
+bool thread_ignores_children(const char *status)
+{
+	const char *p = list_behind(status, "SigIgn:");
+
+	return p && strtoull(p, NULL, 16) >> (SIGCHLD - 1) & 1;
+}
+
+int thread_status_parse(const char *status, struct thread_status *out)
+{
+	const char *state = list_behind(status, "State:");
+
+	*out = (struct thread_status){ 0 };
+	if (!state || !*state || *state == '\n' ||
+	    count_behind(status, "voluntary_ctxt_switches:", &out->voluntary) ||
+	    count_behind(status, "nonvoluntary_ctxt_switches:", &out->involuntary))
+		return -EBADMSG;
+	out->state = *state;
+	out->cpus = list_behind(status, "Cpus_allowed_list:");
+	out->nodes = list_behind(status, "Mems_allowed_list:");
+	if (count_behind(status, "VmHWM:", &out->high_water_bytes))
+		out->high_water_bytes = 0;
+	out->high_water_bytes *= 1024;
+	out->ignores_children = thread_ignores_children(status);
+	return 0;
+}
+
+int thread_times_parse(const char *schedstat, struct thread_times *out)
+{
+	const char *p = schedstat;
+	int64_t v[3];
+
+	for (int i = 0; i < 3; i++)
+		if (!number_i64(&p, &v[i]) || v[i] < 0 || v[i] > NS_LIMIT)
+			return -EBADMSG;
+	*out = (struct thread_times){ v[0], v[1], v[2] };
+	return 0;
+}
+
+int thread_schedstat_parse(const char *schedstat, int64_t *wait_ns)
+{
+	struct thread_times t;
+	int bad = thread_times_parse(schedstat, &t);
+
+	if (bad)
+		return bad;
+	if (!t.run_ns && !t.ready_ns && !t.turns)
+		return -EOPNOTSUPP;
+	*wait_ns = t.ready_ns;
+	return 0;
+}
+
+int thread_sched_parse(const char *sched, int64_t *migrations)
+{
+	const char *p = number_find_line(sched, "se.nr_migrations");
+
+	if (!p)
+		return -EBADMSG;
+	p = number_skip_blanks(p);
+	if (*p++ != ':' || !number_i64(&p, migrations) || *migrations < 0 ||
+	    *migrations > COUNT_LIMIT)
+		return -EBADMSG;
+	return 0;
+}
+
+const struct limit_row limit_rows[LIMIT_ROWS] = {
+	{ "job.limit.cpu_seconds", "Max cpu time", RLIMIT_CPU },
+	{ "job.limit.file_bytes", "Max file size", RLIMIT_FSIZE },
+	{ "job.limit.data_bytes", "Max data size", RLIMIT_DATA },
+	{ "job.limit.stack_bytes", "Max stack size", RLIMIT_STACK },
+	{ "job.limit.core_bytes", "Max core file size", RLIMIT_CORE },
+	{ "job.limit.address_space_bytes", "Max address space", RLIMIT_AS },
+	{ "job.limit.locked_bytes", "Max locked memory", RLIMIT_MEMLOCK },
+	{ "job.limit.processes_count", "Max processes", RLIMIT_NPROC },
+	{ "job.limit.open_files_count", "Max open files", RLIMIT_NOFILE },
+};
+
+const char *limit_label(const struct limit_row *row)
+{
+	return row->key + sizeof "job." - 1;
+}
+
+void limits_take(const struct rlimit *rlimits, struct limits *out)
+{
+	for (size_t i = 0; i < LIMIT_ROWS; i++) {
+		rlim_t soft = rlimits[limit_rows[i].resource].rlim_cur;
+
+		out->value[i] =
+			soft == RLIM_INFINITY || soft > INT64_MAX ? LIMIT_NONE : (int64_t)soft;
+	}
+}
+
+static int64_t value_of(const char *text, const char *line)
+{
+	const char *p = number_find_line(text, line);
+	int64_t value;
+
+	if (!p)
+		return LIMIT_UNKNOWN;
+	p = number_skip_blanks(p);
+	if (strncmp(p, "unlimited", 9) == 0)
+		return LIMIT_NONE;
+	return number_i64(&p, &value) && value >= 0 ? value : LIMIT_UNKNOWN;
+}
+
+void limits_parse(const char *text, struct limits *out)
+{
+	for (size_t i = 0; i < LIMIT_ROWS; i++)
+		out->value[i] = value_of(text, limit_rows[i].line);
+}
+
+int limits_read(const struct root *proc, pid_t pid, struct limits *out)
+{
+	char path[32], text[2048];
+	ssize_t n;
+
+	snprintf(path, sizeof path, "%d/limits", (int)pid);
+	n = root_read(proc, path, text, sizeof text);
+	if (n < 0)
+		return (int)n;
+	limits_parse(text, out);
 	return 0;
 }

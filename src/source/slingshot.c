@@ -173,12 +173,6 @@ static int means(const struct counters *c, const struct counter_device *d, uint3
 	return sysfs_read_number(c->root, path, &up) == 0 && up == 0 ? -ENETDOWN : 0;
 }
 
-static const struct counter_kind adapters = { metrics, files, NROWS, NKEPT, means };
-
-struct slingshot {
-	struct counters counters;
-};
-
 static void announce(struct counters *c, struct device *v, struct sample *s)
 {
 	char path[COUNTERS_DIR_SIZE + 32], speed[32];
@@ -212,42 +206,24 @@ static int list(struct counters *c, struct sample *s)
 	return n;
 }
 
-static void slingshot_close(void *state)
-{
-	struct slingshot *x = state;
-
-	counters_free(&x->counters);
-}
+static const struct counter_kind adapters = {
+	.metrics = metrics,
+	.files = files,
+	.nrows = NROWS,
+	.nkept = NKEPT,
+	.means = means,
+	.list = list,
+	.folder = "class/cxi",
+	.what = "adapters",
+	.none = "Slingshot adapter",
+	.most = ADAPTERS_MAX,
+	.nmetrics = METRICS_NUMBER_OF,
+};
 
 static int slingshot_open(void *state, const struct source_env *env, struct sample *s,
 			  struct err *e)
 {
-	struct slingshot *x = state;
-	int r = counters_init(&x->counters, &adapters, &env->sys, ADAPTERS_MAX);
-
-	if (r < 0)
-		return err_set(e, r, "there is no memory for a table of adapters");
-	counters_listing_is_due(&x->counters, s);
-	r = list(&x->counters, s);
-	if (r > 0) {
-		sample_catalogue(s, &metrics[NROWS], METRICS_NUMBER_OF - NROWS);
-		return 0;
-	}
-	slingshot_close(x);
-	if (r == 0 || r == -ENOENT)
-		return err_set(e, -ENODEV, "%s/class/cxi: this machine has no Slingshot adapter",
-			       env->sys.path);
-	return err_set(e, r, "%s/class/cxi: %s", env->sys.path, strerror(-r));
-}
-
-static int slingshot_read(void *state, struct sample *s)
-{
-	struct slingshot *x = state;
-
-	if (counters_listing_is_due(&x->counters, s))
-		list(&x->counters, s);
-	counters_read(&x->counters, s);
-	return 0;
+	return counters_open(state, &adapters, env, s, e);
 }
 
 const struct source source_slingshot = {
@@ -255,8 +231,8 @@ const struct source source_slingshot = {
 	.what = "Slingshot adapters of the node, for all its users",
 	.fix_admin = "load the driver cxi-ss1 and mount /sys where the job runs",
 	SOURCE_METRICS(metrics),
-	.size = sizeof(struct slingshot),
+	.size = sizeof(struct counters),
 	.open = slingshot_open,
-	.read = slingshot_read,
-	.close = slingshot_close,
+	.read = counters_read,
+	.close = counters_close,
 };

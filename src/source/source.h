@@ -117,6 +117,10 @@ struct source {
 
 /* For can_wait: always. */
 bool source_can_wait(const struct source_env *env);
+/* What is the kernel's own is not asked for where other files stand for its /proc. */
+#define SOURCE_NOT_THIS_KERNEL "the files read are not this kernel's /proc"
+/* The fix_admin of who reads files of /proc beside those of processes. */
+#define SOURCE_FIX_PROC "mount /proc where the job runs, without subset=pid"
 
 /* Nothing helps, nor need it, where "no NFS is mounted". */
 extern const struct source_fix source_not_mounted[];

@@ -106,7 +106,7 @@ static int swap_read(void *state, struct sample *s)
 const struct source source_swap = {
 	.name = "swap",
 	.what = "pages that the node moved to swap and back",
-	.fix_admin = "mount /proc where the job runs, without subset=pid",
+	.fix_admin = SOURCE_FIX_PROC,
 	SOURCE_METRICS(metrics),
 	.size = sizeof(struct swap),
 	.open = swap_open,

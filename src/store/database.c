@@ -2,14 +2,232 @@
 #include "store/database.h"
 
 #include "base/helper.h"
-#include "base/talk.h"
-#include "store/place.h"
+#include "base/text/escape.h"
 #include "store/schema.h"
-#include "store/wire.h"
 
 #include <errno.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+static bool begins(const char *text, const char *scheme)
+{
+	return !strncasecmp(text, scheme, strlen(scheme));
+}
+
+/* A password lies behind the last @ of all that may be host or user: one in it that was not written
+ * as %40 is not shown either. */
+static void hide(struct place *p)
+{
+	const char *rest = p->where + strcspn(p->where, "/") + 2, *query = strchr(rest, '?');
+	size_t n = query ? (size_t)(query - rest) : strlen(rest), user;
+	const char *at = memrchr(rest, '@', n), *colon;
+
+	colon = at ? memchr(rest, ':', (size_t)(at - rest)) : NULL;
+	user = colon ? (size_t)(colon - rest) : at ? (size_t)(at - rest) : 0;
+	p->secret = colon || (query && strcasestr(query, "password="));
+	if (at)
+		snprintf(p->shown, sizeof p->shown, "%.*s%.*s%.*s", (int)(rest - p->where),
+			 p->where, (int)user, rest, (int)(n - (size_t)(at - rest)), at);
+	else
+		snprintf(p->shown, sizeof p->shown, "%.*s%.*s", (int)(rest - p->where), p->where,
+			 (int)n, rest);
+}
+
+int place_parse(struct place *p, const char *text, struct err *e)
+{
+	const char *scheme = strstr(text, "://");
+
+	*p = (struct place){ .postgres =
+				     begins(text, "postgres://") || begins(text, "postgresql://") };
+	if (!*text || strlen(text) >= sizeof p->where)
+		return err_set(e, -EINVAL, "a store is a file, or postgres://user@host/database");
+	if (scheme && !p->postgres && !memchr(text, '/', (size_t)(scheme - text)))
+		return err_set(e, -EINVAL,
+			       "there is no such kind of store: it is a file, for SQLite, or "
+			       "postgres://user@host/database");
+	snprintf(p->where, sizeof p->where, "%s", text);
+	if (p->postgres)
+		hide(p);
+	else
+		snprintf(p->shown, sizeof p->shown, "%s", text);
+	return 0;
+}
+
+/* Its parents, too, as the XDG base directory specification has it: mode 0700. The reason is that
+ * of the first that is missing. */
+static int make_directories(char *path)
+{
+	int why = ENOENT;
+
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(path, 0700) && errno != EEXIST && why == ENOENT)
+			why = errno;
+		*slash = '/';
+	}
+	if (!mkdir(path, 0700) || errno == EEXIST)
+		return 0;
+	return errno == ENOENT ? -why : -errno;
+}
+
+int place_data(const char *(*variable)(const char *), const char *name, char *out, size_t size,
+	       struct err *e)
+{
+	const char *data = variable("XDG_DATA_HOME"), *home = variable("HOME");
+	int n, rc;
+
+	if (data && data[0] == '/')
+		n = snprintf(out, size, "%s/sonde", data);
+	else if (home && home[0] == '/')
+		n = snprintf(out, size, "%s/.local/share/sonde", home);
+	else
+		return err_set(e, -ENOENT,
+			       "there is no place for the history: set HOME or XDG_DATA_HOME");
+	if (n < 0 || (size_t)n + strlen(name) + 2 > size)
+		return err_set(e, -ENAMETOOLONG, "the path of the history is too long");
+	rc = make_directories(out);
+	if (rc)
+		return err_set(e, rc, "cannot make %.300s: %s", out, strerror(-rc));
+	if (*name)
+		snprintf(out + n, size - (size_t)n, "/%s", name);
+	return 0;
+}
+
+int place_default(struct place *p, const char *given, const char *(*variable)(const char *),
+		  struct err *e)
+{
+	char path[PATH_MAX] = "";
+	int rc;
+
+	if (!given)
+		given = variable("SONDE_STORE");
+	if (given)
+		return place_parse(p, given, e);
+	rc = place_data(variable, "history.sqlite", path, sizeof path, e);
+	return rc ? rc : place_parse(p, path, e);
+}
+
+struct field field_int(int64_t v)
+{
+	return (struct field){ .type = FIELD_INT, .i = v };
+}
+
+struct field field_real(double v)
+{
+	return (struct field){ .type = isnan(v) ? FIELD_NULL : FIELD_REAL, .d = v };
+}
+
+struct field field_text(const char *s)
+{
+	return (struct field){ .type = s ? FIELD_TEXT : FIELD_NULL, .s = s };
+}
+
+double field_number(const struct field *f)
+{
+	return f->type == FIELD_INT ? (double)f->i : f->type == FIELD_REAL ? f->d : NAN;
+}
+
+static void put_text(struct bytes *out, const char *text)
+{
+	struct bytes clean = { 0 };
+	bool whole = escape_is_utf8(text);
+
+	if (!whole) {
+		escape_utf8(&clean, text);
+		bytes_u8(&clean, 0);
+		out->failed |= clean.failed;
+		text = clean.failed ? "" : (const char *)clean.data;
+	}
+	bytes_varint(out, strlen(text) + 1);
+	bytes_put(out, text, strlen(text) + 1);
+	bytes_free(&clean);
+}
+
+void field_put(struct bytes *out, const struct field *f)
+{
+	uint64_t bits;
+
+	bytes_u8(out, (uint8_t)f->type);
+	switch (f->type) {
+	case FIELD_INT:
+		bytes_zigzag(out, f->i);
+		break;
+	case FIELD_REAL:
+		memcpy(&bits, &f->d, sizeof bits);
+		bytes_u64(out, bits);
+		break;
+	case FIELD_TEXT:
+		put_text(out, f->s);
+		break;
+	case FIELD_NULL:
+	case FIELD_TYPES:
+		break;
+	}
+}
+
+static bool get_text(struct scan *s, const char **text)
+{
+	uint64_t n = scan_varint(s);
+	const uint8_t *at = s->bad || !n || n > SIZE_MAX ? NULL : scan_take(s, (size_t)n);
+
+	*text = (const char *)at;
+	return at && !at[n - 1] && !memchr(at, 0, (size_t)n - 1);
+}
+
+bool field_get(struct scan *s, struct field *f)
+{
+	uint8_t type = scan_u8(s);
+	uint64_t bits;
+
+	*f = (struct field){ 0 };
+	if (s->bad || type >= FIELD_TYPES)
+		return false;
+	f->type = (enum field_type)type;
+	switch (f->type) {
+	case FIELD_INT:
+		f->i = scan_zigzag(s);
+		break;
+	case FIELD_REAL:
+		bits = scan_u64(s);
+		memcpy(&f->d, &bits, sizeof bits);
+		break;
+	case FIELD_TEXT:
+		return get_text(s, &f->s);
+	case FIELD_NULL:
+	case FIELD_TYPES:
+		break;
+	}
+	return !s->bad;
+}
+
+size_t store_message_begin(struct bytes *out, enum store_message kind)
+{
+	bytes_u32(out, kind);
+	bytes_u32(out, 0);
+	return out->len;
+}
+
+void store_message_end(struct bytes *out, size_t begun)
+{
+	size_t n = out->len - begun;
+
+	out->failed |= n > STORE_MESSAGE_MAX;
+	for (size_t i = 0; i < 4 && !out->failed; i++)
+		out->data[begun - 4 + i] = (uint8_t)(n >> 8 * i);
+}
+
+bool store_message_head(const uint8_t head[STORE_HEAD], uint32_t *kind, uint32_t *length)
+{
+	struct scan s = { .at = head, .end = head + STORE_HEAD };
+
+	*kind = scan_u32(&s);
+	*length = scan_u32(&s);
+	return *kind >= STORE_OPEN && *kind <= STORE_FAILED && *length <= STORE_MESSAGE_MAX;
+}
 
 enum { PATIENCE_MS = 30000, RESULT_MAX = 1 << 30 };
 /* Answers that nobody has heard yet: so few that they never fill the socket. */

@@ -2,14 +2,14 @@
 /* read.c - a sweep's specification with all that it names put into it. */
 #include "sweep/sweeping.h"
 
-#include "base/sha256.h"
+#include "base/hash.h"
 #include "base/text/jsontree.h"
 #include "base/text/textfile.h"
 #include "bench/sweep/sweepspec.h"
 #include "job/secret/secret.h"
 #include "push/http.h"
 #include "session/sitesecrets.h"
-#include "trial/builtin.h"
+#include "trial/scripted.h"
 
 #include <ctype.h>
 #include <errno.h>

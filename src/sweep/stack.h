@@ -10,7 +10,7 @@
 #ifndef SONDE_SWEEP_STACK_H
 #define SONDE_SWEEP_STACK_H
 
-#include "base/sha256.h"
+#include "base/hash.h"
 #include "bench/sweep/sweepspec.h"
 #include "trial/evidence.h"
 

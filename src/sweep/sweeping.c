@@ -9,8 +9,8 @@
 #include "job/words.h"
 #include "session/history.h"
 #include "session/sitesecrets.h"
-#include "trial/builtin.h"
-#include "trial/varied.h"
+#include "trial/evidence.h"
+#include "trial/scripted.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -196,7 +196,7 @@ static int prepare(struct sweeping *x, struct err *e)
 	return rc ? rc : sweepstack_cache(x->o->stacks, x->cache, e);
 }
 
-int sweeping_begin(struct sweeping *x, struct err *e)
+static int begin(struct sweeping *x, struct err *e)
 {
 	int rc = sweepspace_init(&x->space, &x->spec) ? no_memory(e) : 0;
 
@@ -208,6 +208,13 @@ int sweeping_begin(struct sweeping *x, struct err *e)
 		rc = enter_sweep(x, e);
 	if (!rc)
 		rc = prepare(x, e);
+	return rc;
+}
+
+int sweeping_begin(struct sweeping *x, struct err *e)
+{
+	int rc = begin(x, e);
+
 	if (!rc)
 		rc = folder_make(x->sweep.directory, e);
 	if (!rc)
@@ -224,16 +231,8 @@ int sweeping_begin(struct sweeping *x, struct err *e)
 
 int sweeping_join(struct sweeping *x, struct err *e)
 {
-	int rc = sweepspace_init(&x->space, &x->spec) ? no_memory(e) : 0;
+	int rc = begin(x, e);
 
-	if (!rc)
-		rc = sweephalving_plan(x, e);
-	if (!rc)
-		rc = open_store(x, e);
-	if (!rc)
-		rc = enter_sweep(x, e);
-	if (!rc)
-		rc = prepare(x, e);
 	return rc ? rc : sweepfiles_put(x, e);
 }
 

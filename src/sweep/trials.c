@@ -4,7 +4,7 @@
 
 #include "base/files.h"
 #include "console/command.h"
-#include "trial/varied.h"
+#include "trial/evidence.h"
 
 #include <errno.h>
 #include <inttypes.h>

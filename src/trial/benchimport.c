@@ -5,7 +5,7 @@
 #include "bench/suite/suite_import.h"
 #include "console/command.h"
 #include "session/history.h"
-#include "trial/builtin.h"
+#include "trial/scripted.h"
 
 /* What came of it. */
 struct counts {

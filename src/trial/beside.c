@@ -5,7 +5,7 @@
 #include "console/command.h"
 #include "sampler/tree/affinity.h"
 #include "session/history.h"
-#include "source/coreset.h"
+#include "source/cpulist.h"
 #include "trial/benchprint.h"
 
 #include <errno.h>

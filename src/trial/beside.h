@@ -9,7 +9,7 @@
 #ifndef SONDE_TRIAL_BESIDE_H
 #define SONDE_TRIAL_BESIDE_H
 
-#include "base/sha256.h"
+#include "base/hash.h"
 #include "bench/trial.h"
 #include "source/cpulist.h"
 #include "trial/evidence.h"

@@ -8,6 +8,7 @@
 #define SONDE_TRIAL_EVIDENCE_H
 
 #include "bench/trial.h"
+#include "job/secret/secret_list.h"
 #include "session/recording.h"
 #include "store/history.h"
 
@@ -38,5 +39,24 @@ void evidence_free(struct evidence *v);
 /* The code, the waits and the phases of the recording at path, to b[BLAME_SUBJECTS]; without one,
  * or NULL, the trial is counted as one without. */
 void evidence_blame(struct blame *b, int side, const char *path);
+
+/*
+ * What was chosen for trials, as facts: the variables and arguments they get, and the
+ * git working tree that their script is from.
+ *
+ * env.NAME, script.arguments, script.git_commit, script.git_branch, script.git_dirty and, of a
+ * dirty one, script.git_diff, a digest of what differs. Secrets are masked as in recordings; a long
+ * text is cut and ends with its digest, so that two that differ stay two.
+ */
+
+/* "NAME=VALUE" each; of a name given twice the last counts. */
+void varied_environment(struct bench_facts *f, const struct secret_list *l,
+			const struct option_list *environment);
+/* Of the words of a command, without its script, which is one of them or the first. */
+void varied_arguments(struct bench_facts *f, const struct secret_list *l, char *const *argv,
+		      const char *script);
+/* Of the first of these files or directories that is in a working tree; NULL: none. The
+ * repository's hooks and monitors are not run. */
+void varied_tree(struct bench_facts *f, const char *script, const char *otherwise);
 
 #endif

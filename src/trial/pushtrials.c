@@ -3,12 +3,12 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/sha256.h"
+#include "base/hash.h"
 #include "base/text/jsontree.h"
 #include "bench/group.h"
 #include "core/tracker.h"
 #include "session/history.h"
-#include "store/place.h"
+#include "store/database.h"
 #include "trial/lockfile.h"
 
 #include <errno.h>

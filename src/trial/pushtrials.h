@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 #include "base/pool.h"
-#include "push/trials.h"
+#include "push/push.h"
 
 #include <limits.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/blocked.h"
 
+#include "base/process.h"
 #include "unwind/frame.h"
-#include "waits/memory.h"
 
 #include <string.h>
 

@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "source/procfile.h"
-#include "source/threadfile.h"
 
 #include <math.h>
 #include <stdio.h>

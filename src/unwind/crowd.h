@@ -11,7 +11,7 @@
 #define SONDE_UNWIND_CROWD_H
 
 #include "source/program/stacks_page.h"
-#include "unwind/pids.h"
+#include "unwind/space.h"
 
 #include <stdbool.h>
 #include <sys/types.h>

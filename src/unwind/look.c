@@ -3,16 +3,16 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/talk.h"
+#include "base/helper.h"
+#include "base/process.h"
 #include "base/text/number.h"
 #include "source/procfile.h"
 #include "unwind/blocked.h"
 #include "unwind/names.h"
-#include "unwind/pids.h"
 #include "unwind/python.h"
-#include "unwind/sample.h"
+#include "unwind/records.h"
+#include "unwind/space.h"
 #include "waits/look.h"
-#include "waits/memory.h"
 #include "waits/object.h"
 
 #include <dirent.h>

@@ -17,7 +17,6 @@
 #include "unwind/profile.h"
 #include "unwind/records.h"
 #include "unwind/rounds.h"
-#include "unwind/sample.h"
 #include "unwind/touched.h"
 #include "unwind/watch.h"
 #include "unwind/work.h"

@@ -387,7 +387,8 @@ bool module_address(const struct module *m, uint64_t offset, uint64_t *address)
 	return false;
 }
 
-bool module_offset(const struct module *m, uint64_t address, uint64_t *offset)
+/* And back. */
+static bool module_offset(const struct module *m, uint64_t address, uint64_t *offset)
 {
 	for (uint32_t i = 0; i < m->nsegments; i++) {
 		const struct segment *s = &m->segment[i];

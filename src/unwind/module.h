@@ -92,8 +92,6 @@ bool modules_resident(int64_t *all_bytes, int64_t *files_bytes);
 enum { MODULES_RESIDENT_MAX = 8 << 20 }; /* of files, code included, before pages are let go */
 /* The address in the file's own terms of what is at this offset of it. False: in no segment. */
 bool module_address(const struct module *m, uint64_t offset, uint64_t *address);
-/* And back. */
-bool module_offset(const struct module *m, uint64_t address, uint64_t *offset);
 
 /*
  * Where the functions of a module begin, by its tables of unwinding: also of one without symbols.

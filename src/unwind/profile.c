@@ -2,7 +2,6 @@
 #include "unwind/profile.h"
 
 #include "base/hash.h"
-#include "unwind/counts.h"
 #include "unwind/messages.h"
 
 #include <stdlib.h>

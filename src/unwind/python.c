@@ -2,7 +2,7 @@
 #include "unwind/python_code.h"
 
 #include "base/array.h"
-#include "waits/memory.h"
+#include "base/process.h"
 
 #include <gelf.h>
 #include <limits.h>
@@ -80,7 +80,8 @@ struct place python_place(const struct python_frame *f)
 			       .line = f->line };
 }
 
-uint64_t python_word_at(const struct python *p, uint64_t at)
+/* 0: it cannot be read, or is 0. */
+static uint64_t python_word_at(const struct python *p, uint64_t at)
 {
 	uint64_t v;
 
@@ -124,7 +125,7 @@ static void use(struct python *p, const struct module *m, const struct mapping *
 }
 
 /* Before 3.11 a thread has only what pthread_self() returns, and there glibc has the number. */
-pid_t python_tid(const struct python *p, uint64_t thread)
+static pid_t python_tid(const struct python *p, uint64_t thread)
 {
 #ifdef __aarch64__
 	enum { NUMBER = 208 };
@@ -271,7 +272,8 @@ static uint32_t line_of(const struct python *p, uint64_t code, int64_t instructi
 
 /* ---- frames ---- */
 
-uint64_t python_innermost(const struct python *p, uint64_t thread)
+/* Its innermost frame. */
+static uint64_t python_innermost(const struct python *p, uint64_t thread)
 {
 	uint64_t at = python_word_at(p, thread + p->layout->frame);
 
@@ -337,7 +339,8 @@ static bool has_shims(const struct python_layout *l)
 	return !l->each_enters && !l->entry;
 }
 
-bool python_is_shim(const struct python *p, uint64_t frame)
+/* A frame that only stands for a call from C. */
+static bool python_is_shim(const struct python *p, uint64_t frame)
 {
 	uint8_t owner;
 

@@ -61,8 +61,6 @@ bool python_is_loop(const char *function);
 struct place python_place(const struct python_frame *f);
 /* Is the process one? Remembered until it is asked of another. */
 bool python_find(struct python *p, const struct modules *modules, const struct space *space);
-/* Which threads it has now. */
-void python_list(struct python *p);
 /* Of a process whose mappings are known; NULL: it is none that is known here. It belongs to the
  * space. */
 struct python *python_of(const struct modules *modules, struct space *space,

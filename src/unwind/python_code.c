@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/python_code.h"
 
-#include "waits/memory.h"
+#include "base/process.h"
 
 #include <stdlib.h>
 #include <sys/uio.h>

@@ -10,14 +10,6 @@
 
 #include "unwind/python.h"
 
-/* 0: it cannot be read, or is 0. */
-uint64_t python_word_at(const struct python *p, uint64_t at);
-/* Of a thread as the interpreter has it, its number; 0: it has none. */
-pid_t python_tid(const struct python *p, uint64_t thread);
-/* Its innermost frame. */
-uint64_t python_innermost(const struct python *p, uint64_t thread);
-/* A frame that only stands for a call from C. */
-bool python_is_shim(const struct python *p, uint64_t frame);
 bool python_is_code(const struct python *p, uint64_t object);
 /* Of a str object; false: it is none. In python.c. */
 bool python_text(const struct python *p, uint64_t at, char out[PYTHON_TEXT]);

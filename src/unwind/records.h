@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * records.h - the kernel's records out of the rings of perf events, in the order of time.
+ * records.h - what the kernel samples: its records in the order of time, and the stack that one of
+ * them holds.
  */
 #ifndef SONDE_UNWIND_RECORDS_H
 #define SONDE_UNWIND_RECORDS_H
 
 #include "source/program/stacks_page.h"
+#include "unwind/frame.h"
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+/*
+ * The kernel's records out of the rings of perf events, in the order of time.
+ */
 
 enum { RECORD_MAX = 1 << 16 };
 
@@ -74,5 +80,30 @@ int64_t slot_event_count_ns(const struct slot_event *e);
 int64_t slot_event_lost(struct slot_event *e);
 /* From now on. */
 void slot_event_period(const struct slot_event *e, int64_t period_ns);
+
+/*
+ * The stack of a thread from a sample of the kernel's: registers, and a copy of the top
+ * of its stack; and such samples of threads that run now.
+ */
+
+struct sample_place {
+	struct modules *modules;
+	struct rows *rows;
+	struct space *space; /* of the process */
+};
+
+/* The innermost first; where nothing is known of it, it is a frame all the same. */
+void sample_unwind(const struct sample_place *in, const struct record_sample *sample,
+		   struct stack *out);
+
+enum { SAMPLE_THREADS = 32 };
+
+/*
+ * What these threads do in user mode in the next 20 to 300 ms: take is called with the first sample
+ * of each. At most SAMPLE_THREADS of them; who may not be sampled, or does not run, has none.
+ */
+void sample_threads(const pid_t *tid, uint32_t n,
+		    void (*take)(void *context, uint32_t i, const struct record_sample *sample),
+		    void *context);
 
 #endif

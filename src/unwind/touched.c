@@ -3,9 +3,9 @@
 
 #include "base/clock.h"
 #include "base/random.h"
+#include "unwind/interpreted.h"
 #include "unwind/pagemap.h"
-#include "unwind/pids.h"
-#include "unwind/python_merge.h"
+#include "unwind/space.h"
 #include "unwind/touch.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "source/procfile.h"
-#include "unwind/pids.h"
+#include "unwind/space.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,8 +2,8 @@
 #include "unwind/watch_place.h"
 
 #include "base/clock.h"
+#include "base/process.h"
 #include "unwind/work.h"
-#include "waits/memory.h"
 #include "waits/object.h"
 
 #include <errno.h>

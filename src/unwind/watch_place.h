@@ -7,10 +7,10 @@
 #define SONDE_UNWIND_WATCH_PLACE_H
 
 #include "base/root.h"
-#include "source/threadfile.h"
+#include "source/procfile.h"
 #include "unwind/blocked.h"
+#include "unwind/interpreted.h"
 #include "unwind/profile.h"
-#include "unwind/python_merge.h"
 #include "waits/object.h"
 
 struct watch_place {

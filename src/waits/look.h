@@ -10,8 +10,8 @@
 #define SONDE_WAITS_LOOK_H
 
 #include "base/err.h"
+#include "base/helper.h"
 #include "base/root.h"
-#include "base/talk.h"
 #include "waits/wait.h"
 
 enum { LOOK_PIDS = 32768, LOOK_SKIPPED = 1024 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "waits/object.h"
 
+#include "base/process.h"
 #include "base/text/number.h"
-#include "source/polled.h"
+#include "source/program/waiting.h"
 #include "source/storage/mountinfo.h"
 #include "waits/ends.h"
-#include "waits/memory.h"
 
 #include <dirent.h>
 #include <errno.h>

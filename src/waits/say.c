@@ -43,7 +43,8 @@ static void put_holder(struct bytes *out, const struct wait_thread *t, const str
 		bytes_printf(out, "%s (pid %d)", h->process, (int)h->pid);
 }
 
-void say_wait(struct bytes *out, const struct wait_thread *t)
+/* "waits for a mutex at 0x1234, held by app (thread 12)" */
+static void say_wait(struct bytes *out, const struct wait_thread *t)
 {
 	if (t->state == WAIT_RUNS || t->state == WAIT_READY || t->state == WAIT_STOPPED) {
 		bytes_puts(out, t->state == WAIT_RUNS    ? "runs"

@@ -11,8 +11,6 @@
 #include "core/stacks/rollcall.h"
 #include "waits/wait.h"
 
-/* "waits for a mutex at 0x1234, held by app (thread 12)" */
-void say_wait(struct bytes *out, const struct wait_thread *t);
 /* "pthread_mutex_lock < work (lock.c:12) < main (lock.c:40)": from the function of the C library
  * that was called, to where the program's own code begins. At most that many; 0: all. */
 void say_stack(struct bytes *out, const struct wait_thread *t, uint32_t most);

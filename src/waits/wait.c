@@ -23,11 +23,6 @@ static const char *const stacks[] = {
 };
 _Static_assert(sizeof stacks / sizeof stacks[0] == WAIT_STACK_KINDS, "a word for every stack");
 
-const char *wait_state_name(enum wait_state s)
-{
-	return states[s];
-}
-
 void waits_drop(struct waits *w)
 {
 	struct wait_thread *t = &w->thread[--w->n];

@@ -97,8 +97,6 @@ void wait_put(struct json *j, const struct wait_thread *t);
 /* From what wait_put writes. False: it makes no sense; t holds what was read so far. */
 bool wait_take(struct wait_thread *t, const struct jsontree *object);
 
-const char *wait_state_name(enum wait_state s);
-
 /*
  * Threads that wait for each other, so that none of them ever goes on.
  *

@@ -4,7 +4,7 @@
  * it go back in the same way (base/text/jsontree.h). Only this program knows libyaml.
  */
 #include "base/bytes.h"
-#include "base/talk.h"
+#include "base/helper.h"
 #include "base/text/jsontree.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An environment, in which CUDA_VISIBLE_DEVICES is found and read. */
-#include "source/gpu/gpu_process.h"
+#include "source/gpu/gpu.h"
 
 #include <stdlib.h>
 #include <string.h>

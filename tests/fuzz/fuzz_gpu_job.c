@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is looked at of a job's process to find its GPUs: its environment, and the names of its open
  * files, a line each before the first form feed. */
-#include "source/gpu/gpu_process.h"
+#include "source/gpu/gpu.h"
 #include "tree_fuzz.h"
 
 static size_t pids(const void *tree, pid_t *out, size_t cap)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command line of a process that may be Hydra's proxy: what it gives is an address in it. */
-#include "job/scheduler/mpi.h"
+#include "job/scheduler/scheduler.h"
 
 #include <stdint.h>
 #include <stdlib.h>

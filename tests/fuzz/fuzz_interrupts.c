@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* /proc/interrupts, whole and in pieces, which give the same. */
-#include "source/interrupts.h"
+#include "source/core.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The source on the text, and every mount of it on its own: what is known is no negative number,
  * and options fit. */
-#include "source/storage/mountstats.h"
+#include "source/storage/mountinfo.h"
 #include "source_fuzz.h"
 
 extern const struct source source_nfs;

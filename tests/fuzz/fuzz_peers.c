@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the kernel says of TCP sockets (source/program/sockdiag.h), and the rows that come of it:
+/* What the kernel says of TCP sockets (source/program/connections.h), and the rows that come of it:
  * the input is answers of a dump and of destroyed sockets in turn, each behind its length. */
 #include "source/program/peers.h"
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "source/limits.h"
 #include "source/procfile.h"
 
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What servers, the helper and users may say to a push: answers, messages, addresses. */
-#include "base/text/json_read.h"
+#include "base/text/jsondoc.h"
 #include "core/tracker.h"
 #include "push/http.h"
 

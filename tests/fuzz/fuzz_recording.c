@@ -24,7 +24,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/crc32c.h"
+#include "base/hash.h"
 #include "core/stacks/stacks.h"
 #include "recording/format.h"
 #include "recording/join.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lists of nodes with their slots, of any text: each slot lies in it, has a name, and the reader
  * gets on. */
-#include "job/slots.h"
+#include "job/scheduler/row.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(text, data, size);
 	for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
 		const char *p = text, *before = text;
-		struct slot s;
+		struct listed_slots s;
 
 		while (forms[i](&p, &s)) {
 			if (!s.len || s.n < 0 || s.name < before || s.name + s.len > p ||

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What files of the history, the helper and users may say to the store. */
+#include "store/database.h"
 #include "store/history.h"
-#include "store/place.h"
-#include "store/wire.h"
 
 #include <stdlib.h>
 #include <string.h>

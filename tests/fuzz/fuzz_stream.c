@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Blocks of a table, as a helper gets them: any bytes. All that is given must be readable. */
-#include "sink/stream.h"
+#include "sink/foreign.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names, lines and inlined calls out of a program of any bytes: its symbols and its debug
  * information, as the helper sonde-unwind looks them up, by a file and not from memory. */
+#include "unwind/debug.h"
 #include "unwind/scopes.h"
 #include "unwind/symbols.h"
 

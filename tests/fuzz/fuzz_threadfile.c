@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sampler/tree/affinity.h"
-#include "source/threadfile.h"
+#include "source/procfile.h"
 
 #include <stddef.h>
 #include <stdlib.h>

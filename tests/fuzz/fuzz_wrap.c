@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A counter that goes round, at any readings and times: what it makes of them never falls but where
  * it says so, and never grows by more than can have been. 16 bytes are a reading. */
-#include "source/wrap.h"
+#include "source/energy.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@ import sys
 
 top = os.environ["TOP"]
 document = open(top + "/docs/format.md").read()
-headers = "".join(open(f"{top}/src/core/{name}.h").read() for name in ["metric", "phase/event", "value"])
+headers = "".join(open(f"{top}/src/core/{name}.h").read() for name in ["metric", "phase/event"])
 headers = re.sub(r"/\*.*?\*/", "", headers, flags=re.S)
 faults = 0
 

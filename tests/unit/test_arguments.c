@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is kept of a command line, and what a process is called by it. */
-#include "sampler/tree/arguments.h"
+#include "sampler/tree/table.h"
 
 #include "base/text/escape.h"
 #include "unit/sanitized.h"

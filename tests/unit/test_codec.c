@@ -12,10 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/crc32c.h"
+#include "base/hash.h"
 #include "base/idmap.h"
 #include "base/pool.h"
-#include "core/value.h"
+#include "core/metric.h"
 #include "recording/block.h"
 #include "recording/format.h"
 #include "recording/record.h"

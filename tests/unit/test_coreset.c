@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cores that are shared between jobs: equally many each, and none twice. */
 #include "sampler/tree/affinity.h"
-#include "source/coreset.h"
+#include "source/cpulist.h"
 #include "unit/tree.h"
 
 #include <setjmp.h>

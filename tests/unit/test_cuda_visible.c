@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* CUDA_VISIBLE_DEVICES names GPUs as CUDA reads it; an environment is searched by whole names. */
-#include "source/gpu/gpu_process.h"
+#include "source/gpu/gpu.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
  * and read in both ways. Skipped where the iterator is not permitted. */
 #include "base/clock.h"
 #include "sampler/tree/tree_state.h"
-#include "source/threadfile.h"
+#include "source/procfile.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sums for hash tables: what was made to collide under a checksum does not collide here. */
-#include "base/crc32c.h"
 #include "base/hash.h"
 
 #include <setjmp.h>

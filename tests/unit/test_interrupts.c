@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How many interrupts each CPU took, as /proc/interrupts says: fed in pieces of every size. */
-#include "source/interrupts.h"
+#include "source/core.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "base/crc32c.h"
+#include "base/hash.h"
 #include "recording/block.h"
 #include "recording/format.h"
 #include "recording/record.h"

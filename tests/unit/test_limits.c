@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Limits of a process, as the kernel prints them and as a process has them. */
-#include "source/limits.h"
+#include "source/procfile.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which descriptors a thread polls: from its own memory, as another process's, and from made-up
  * files. */
-#include "source/polled.h"
+#include "source/program/waiting.h"
 
 #include "tree.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
-#include "base/text/json_read.h"
+#include "base/text/jsondoc.h"
 #include "push/http.h"
 #include "push/journal.h"
 #include "push/mlflow_points.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A summary's figures are the same whether the ranges of chunks gave them or the rows. */
 #include "base/clock.h"
-#include "base/crc32c.h"
+#include "base/hash.h"
 #include "recording/block.h"
 #include "recording/format.h"
 #include "recording/join.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/sha256.h"
+#include "base/hash.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a look at a hang says of many threads becomes a few lines. */
-#include "report/text/shorten.h"
+#include "report/lines.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

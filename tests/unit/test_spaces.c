@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/random.h"
-#include "unwind/pids.h"
 #include "unwind/space.h"
 #include "unwind/touch.h"
 

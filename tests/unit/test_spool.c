@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Columns that grow together come back one by one, whatever their lengths. */
-#include "base/spool.h"
+#include "base/files.h"
 
 #include <math.h>
 #include <setjmp.h>

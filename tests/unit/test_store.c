@@ -3,10 +3,8 @@
  * what was not committed has not happened, and many may write at once. */
 #include "store/database.h"
 #include "store/history.h"
-#include "store/place.h"
 #include "store/schema.h"
 #include "store/usage.h"
-#include "store/wire.h"
 
 #include <errno.h>
 #include <float.h>

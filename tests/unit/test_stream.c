@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What goes to a helper comes out as it was; what no writer makes is refused. */
-#include "sink/stream.h"
+#include "sink/foreign.h"
 
 #include <errno.h>
 #include <setjmp.h>

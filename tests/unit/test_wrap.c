@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counters that go round: what is counted is exact, and what cannot be known is said. */
-#include "source/wrap.h"
+#include "source/energy.h"
 
 #include "base/clock.h"
 

@@ -2,7 +2,6 @@
 #include "base/text/jsondoc.h"
 
 #include "base/text/escape.h"
-#include "base/text/json_read.h"
 
 #include <errno.h>
 #include <math.h>

@@ -14,6 +14,8 @@
 #include "base/bytes.h"
 #include "base/err.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 enum jsondoc_token {
@@ -74,5 +76,14 @@ size_t jsondoc_left(const struct jsondoc *j);
 /* It is bad since the file ended between two elements of its outermost array, or with the comma
  * behind one: what writers leave that were not able to write its end. */
 bool jsondoc_only_end_missing(const struct jsondoc *j);
+
+/*
+ * One text out of a JSON document, which may be hostile.
+ */
+
+/* The text at a path of keys with dots between them, "run.info.run_id"; of an array the first
+ * element is taken, "runs.info.run_id". False when there is none there, when it does not fit or is
+ * no UTF-8, or when the document is malformed up to it. */
+bool json_read_text(const char *document, size_t length, const char *path, char *out, size_t size);
 
 #endif

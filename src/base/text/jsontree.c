@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/text/jsontree.h"
 
-#include "base/talk.h"
+#include "base/helper.h"
 
 #include <errno.h>
 #include <inttypes.h>

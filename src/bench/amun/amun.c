@@ -3,7 +3,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/sha256.h"
+#include "base/hash.h"
 #include "base/text/number.h"
 #include "base/text/textfile.h"
 #include "bench/amun/amun_layout.h"

@@ -2,7 +2,7 @@
 #include "bench/amun/amun_layout.h"
 
 #include "base/array.h"
-#include "base/sha256.h"
+#include "base/hash.h"
 #include "base/text/number.h"
 #include "base/text/textfile.h"
 #include "bench/amun/amun.h"

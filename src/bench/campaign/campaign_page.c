@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/campaign/campaign_page.h"
 
+#include "base/random.h"
 #include "base/text/decimal.h"
 #include "bench/campaign/campaign.h"
 #include "core/describe.h"
 #include "report/assets.h"
 #include "report/comparison/comparison.h"
-#include "report/nonce.h"
 #include "report/page/page_html.h"
 #include "report/page/page_table.h"
 

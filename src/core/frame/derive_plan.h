@@ -81,7 +81,7 @@ struct plan {
 int plan_make(struct plan *p, const struct run *r, const struct selection *sel, struct err *e);
 void plan_free(struct plan *p);
 /* For who wants statistics, not rows: what is only measured, and nothing else is made of, leaves
- * the rows; the ranges of its series (core/chunk.h) say as much. */
+ * the rows; the ranges of its series (core/frame/run.h) say as much. */
 void plan_leave_to_ranges(struct plan *p);
 
 /* The first step of plan_make: names, formulas and what is needed. */

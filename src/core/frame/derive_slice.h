@@ -10,7 +10,7 @@
 
 #include "core/frame/derive.h"
 #include "core/frame/rate.h"
-#include "core/value.h"
+#include "core/metric.h"
 
 /* Of a column: not worked out yet. */
 #define SLICE_UNKNOWN UINT32_MAX

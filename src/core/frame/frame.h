@@ -35,6 +35,18 @@ struct column {
 	const char *kind; /* kind_name of a metric's values; NULL: no metric */
 };
 
+/* Columns that several tables have; COLUMN_SINCE: of the time in the column before. */
+/* clang-format off */
+#define COLUMN_NODE { "node", COLUMN_TEXT, "", "Host name.", NULL }
+#define COLUMN_TRACK { "track", COLUMN_TEXT, "", "What it ran on; empty: the node.", NULL }
+#define COLUMN_INSTANCE \
+	{ "instance", COLUMN_TEXT, "", "Device or process; empty: the node itself.", NULL }
+#define COLUMN_BEGIN { "begin_time", COLUMN_TIME, "", "Wall time (UTC) of its begin.", NULL }
+#define COLUMN_END \
+	{ "end_time", COLUMN_TIME, "", "Wall time (UTC) of its end; empty: none was seen.", NULL }
+#define COLUMN_SINCE(name) { name, COLUMN_REAL, "seconds", "The same, since the run began.", NULL }
+/* clang-format on */
+
 struct losses;
 
 struct frame_schema {

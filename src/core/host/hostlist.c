@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/host/hostlist.h"
 
-#include "base/crc32c.h"
+#include "base/hash.h"
 #include "base/text/number.h"
 
 #include <errno.h>

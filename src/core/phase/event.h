@@ -10,7 +10,6 @@
 #define SONDE_CORE_PHASE_EVENT_H
 
 #include "core/metric.h"
-#include "core/value.h"
 
 #include <stdbool.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/phase/phase_rule.h"
 
-#include "base/entries.h"
 #include "base/text/decimal.h"
 #include "base/text/textfile.h"
 #include "core/phase/mark.h"
@@ -16,7 +15,7 @@
 
 /* ---- names and fields ---- */
 
-bool phase_pattern_matches(const char *pattern, const char *name, struct phase_star *star)
+static bool phase_pattern_matches(const char *pattern, const char *name, struct phase_star *star)
 {
 	const char *at = strchr(pattern, '*');
 	size_t before = at ? (size_t)(at - pattern) : 0, behind = at ? strlen(at + 1) : 0;
@@ -381,9 +380,6 @@ int phase_rules_add(struct phase_rules *rules, const char *name, const char *tex
 	struct parser p = { .rules = rules, .file = name };
 	int rc;
 
-	if (len > PHASE_RULES_BYTES_MAX || (len && memchr(text, '\0', len)))
-		return err_set(e, -EINVAL, "%.200s: this is not text of at most %d bytes", name,
-			       PHASE_RULES_BYTES_MAX);
 	rc = entries_read(name, text, len, take_entry, &p, e);
 	if (!rc)
 		rc = rule_finish(&p, e);
@@ -399,7 +395,7 @@ int phase_rules_read(struct phase_rules *rules, const char *path, struct err *e)
 {
 	const struct textfiles files = { .what = "rules",
 					 .ending = ".phases",
-					 .most = PHASE_RULES_BYTES_MAX,
+					 .most = ENTRIES_BYTES_MAX,
 					 .take = add,
 					 .ctx = rules };
 

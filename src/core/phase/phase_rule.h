@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PHASE_RULES_MAX = 256, PHASE_RULES_BYTES_MAX = 1 << 20, PHASE_WORDS = 8 };
+enum { PHASE_RULES_MAX = 256, PHASE_WORDS = 8 };
 enum { PHASE_NAME_MAX = 256, PHASE_VALUE_MAX = 1024 };
 
 /* Which of several starts an end belongs to. FIRST: there is one phase, from the first start to the
@@ -67,7 +67,6 @@ struct phase_star {
 	const char *at;
 	size_t n;
 };
-bool phase_pattern_matches(const char *pattern, const char *name, struct phase_star *star);
 /* The number, from 1, of the first pattern that matches; 0: none does. */
 uint32_t phase_words_match(const struct phase_words *w, const char *name, struct phase_star *star);
 

@@ -2,7 +2,6 @@
 /* classes.c - reads kinds of code: blocks of "key: value", one block a class. */
 #include "core/stacks/classes.h"
 
-#include "base/entries.h"
 #include "base/text/textfile.h"
 #include "core/stacks/symbol.h"
 
@@ -378,9 +377,6 @@ int classes_add(struct classes *c, const char *name, const char *text, size_t le
 	struct parser p = { .classes = c, .file = name };
 	int rc;
 
-	if (len > CLASSES_BYTES_MAX || (len && memchr(text, '\0', len)))
-		return err_set(e, -EINVAL, "%.200s: this is not text of at most %d bytes", name,
-			       CLASSES_BYTES_MAX);
 	rc = c->row ? 0 : rows_begin(c);
 	if (!rc)
 		rc = entries_read(name, text, len, take_entry, &p, e);
@@ -398,7 +394,7 @@ int classes_read(struct classes *c, const char *path, struct err *e)
 {
 	const struct textfiles files = { .what = "classes",
 					 .ending = ".classes",
-					 .most = CLASSES_BYTES_MAX,
+					 .most = ENTRIES_BYTES_MAX,
 					 .take = add,
 					 .ctx = c };
 

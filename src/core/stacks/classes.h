@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CLASSES_MAX = 64, CLASSES_BYTES_MAX = 1 << 20, CLASS_PATTERNS_MAX = 1024 };
+enum { CLASSES_MAX = 64, CLASS_PATTERNS_MAX = 1024 };
 
 /* Those that no file says: code of which nothing is known, and code that no class has. */
 enum { CLASS_UNKNOWN = 0, CLASS_OWN, CLASS_FIRST };

@@ -14,7 +14,9 @@ enum { INLINED_MAX = 64 };
 /* What is a part must have so much of it to be named. */
 static const double most = 0.5;
 
-bool hot_is_own(const struct stacks_function *f, const char *file)
+/* Is a function the program's own, and not of a library, the system or an interpreter? file: where
+ * it is, of Python's functions. */
+static bool hot_is_own(const struct stacks_function *f, const char *file)
 {
 	static const char installed[] =
 		"/usr/lib*,/lib/*,/lib64/*,*/site-packages/*,*/dist-packages/*";

@@ -27,10 +27,6 @@ struct hot {
 	struct hot_place by; /* own code that calls it, where most of its time comes from there */
 };
 
-/* Is a function the program's own, and not of a library, the system or an interpreter? file: where
- * it is, of Python's functions. */
-bool hot_is_own(const struct stacks_function *f, const char *file);
-
 /* 0 or -ENOMEM; without samples nothing is found. */
 int hot_make(struct hot *h, const struct stacks *s);
 /* The same of the samples that count for one of these classes; all_s: the time of all those. */

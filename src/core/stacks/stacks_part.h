@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stacks_part.h - what the files of core/stacks/stacks.h share. Nobody outside includes this.
+ * stacks_part.h - what the files of core/stacks/stacks.h, and of waiting.h, share. Nobody outside
+ * includes this.
  */
 #ifndef SONDE_CORE_STACKS_STACKS_PART_H
 #define SONDE_CORE_STACKS_STACKS_PART_H
 
 #include "base/pool.h"
 #include "core/stacks/stacks.h"
+
+struct waiting;
+struct waiting_time;
 
 /* What is counted by what: rows by a key, in the order in which they came. {0} is empty. */
 struct tally_key {
@@ -65,5 +69,10 @@ int stacks_tree_make(struct stacks *s);
 int stacks_code_make(struct stacks *s);
 /* All rows, after. 0 or -ENOMEM. */
 int stacks_rows_make(struct stacks *s);
+
+/* Of core/stacks/waiting.h. keys: the ids of rows BY_THREAD and BY_PLACE as a and b; time: of each.
+ * After those rows. 0 or -ENOMEM. */
+int waiting_spots_make(struct waiting *w, const struct tally *keys,
+		       const struct waiting_time *time);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* waiting.c - counts the time of threads by what they did and waited for, in one pass over it. */
 #include "core/stacks/waiting.h"
+
 #include "core/phase/phase_nest.h"
 #include "core/stacks/stacks_part.h"
 #include "core/stacks/symbol.h"
-#include "core/stacks/waiting_part.h"
 
 #include <errno.h>
 #include <math.h>

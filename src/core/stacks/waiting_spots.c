@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* waiting_spots.c - what each thread waited at each place, as rows. */
-#include "core/stacks/waiting_part.h"
+#include "core/stacks/waiting.h"
+
+#include "core/stacks/stacks_part.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/stacks/waitkind.h"
 
-#include "core/stacks/stall.h"
-
 #include <stddef.h>
 #include <string.h>
 

@@ -36,9 +36,9 @@ static int no_memory(struct err *e)
 static int marks_open(struct frame *f, const struct selection *sel, struct err *e)
 {
 	static const struct column columns[] = {
-		{ "node", COLUMN_TEXT, "", "Host name.", NULL },
+		COLUMN_NODE,
 		{ "time", COLUMN_TIME, "", "Wall time (UTC) of the mark.", NULL },
-		{ "seconds", COLUMN_REAL, "seconds", "The same, since the run began.", NULL },
+		COLUMN_SINCE("seconds"),
 		{ "name", COLUMN_TEXT, "", "Name of the mark.", NULL },
 		{ "message", COLUMN_TEXT, "", "What was said with it.", NULL },
 		{ "instance", COLUMN_TEXT, "", "What it is about; empty: the node.", NULL },
@@ -73,14 +73,13 @@ static int marks_fill(struct frame *f, struct err *e)
 static int spans_open(struct frame *f, const struct selection *sel, struct err *e)
 {
 	static const struct column columns[] = {
-		{ "node", COLUMN_TEXT, "", "Host name.", NULL },
-		{ "track", COLUMN_TEXT, "", "What it ran on; empty: the node.", NULL },
+		COLUMN_NODE,
+		COLUMN_TRACK,
 		{ "name", COLUMN_TEXT, "", "Name of the span.", NULL },
-		{ "begin_time", COLUMN_TIME, "", "Wall time (UTC) of its begin.", NULL },
-		{ "begin_seconds", COLUMN_REAL, "seconds", "The same, since the run began.", NULL },
-		{ "end_time", COLUMN_TIME, "", "Wall time (UTC) of its end; empty: none was seen.",
-		  NULL },
-		{ "end_seconds", COLUMN_REAL, "seconds", "The same, since the run began.", NULL },
+		COLUMN_BEGIN,
+		COLUMN_SINCE("begin_seconds"),
+		COLUMN_END,
+		COLUMN_SINCE("end_seconds"),
 		{ "duration_seconds", COLUMN_REAL, "seconds", "From begin to end.", NULL },
 		{ "detail", COLUMN_TEXT, "", "What was said with it.", NULL },
 	};
@@ -153,12 +152,12 @@ static int spans_fill(struct frame *f, struct err *e)
 static int counters_open(struct frame *f, const struct selection *sel, struct err *e)
 {
 	static const struct column columns[] = {
-		{ "node", COLUMN_TEXT, "", "Host name.", NULL },
+		COLUMN_NODE,
 		{ "process", COLUMN_TEXT, "", "Whose counter it is; empty: the node.", NULL },
 		{ "name", COLUMN_TEXT, "", "Name of the counter.", NULL },
 		{ "time", COLUMN_TIME, "", "Wall time (UTC) from which on it had the value.",
 		  NULL },
-		{ "seconds", COLUMN_REAL, "seconds", "The same, since the run began.", NULL },
+		COLUMN_SINCE("seconds"),
 		{ "value", COLUMN_REAL, "", "Its value, in a unit of its own.", NULL },
 	};
 
@@ -192,12 +191,12 @@ static int counters_fill(struct frame *f, struct err *e)
 static int states_open(struct frame *f, const struct selection *sel, struct err *e)
 {
 	static const struct column columns[] = {
-		{ "node", COLUMN_TEXT, "", "Host name.", NULL },
+		COLUMN_NODE,
 		{ "metric", COLUMN_TEXT, "", "Name of the metric as stored.", NULL },
-		{ "instance", COLUMN_TEXT, "", "Device or process; empty: the node itself.", NULL },
+		COLUMN_INSTANCE,
 		{ "since_time", COLUMN_TIME, "", "Wall time (UTC) from which on it gave no value.",
 		  NULL },
-		{ "since_seconds", COLUMN_REAL, "seconds", "The same, since the run began.", NULL },
+		COLUMN_SINCE("since_seconds"),
 		{ "state", COLUMN_TEXT, "", "unsupported, forbidden or failed.", NULL },
 		{ "reason", COLUMN_TEXT, "", "Why.", NULL },
 	};
@@ -253,18 +252,15 @@ enum { NODE = 0, INSTANCE, NAME, PARENT, BIRTH, BIRTH_SECONDS, END, END_SECONDS,
 enum { LABELS_MAX = 16 };
 
 static const struct column columns[] = {
-	[NODE] = { "node", COLUMN_TEXT, "", "Host name.", NULL },
+	[NODE] = COLUMN_NODE,
 	[INSTANCE] = { "instance", COLUMN_TEXT, "", "What the series table calls it.", NULL },
 	[NAME] = { "name", COLUMN_TEXT, "", "Its name.", NULL },
 	[PARENT] = { "parent", COLUMN_TEXT, "", "The instance it came from; empty: not known.",
 		     NULL },
 	[BIRTH] = { "birth_time", COLUMN_TIME, "", "Wall time (UTC) of its start.", NULL },
-	[BIRTH_SECONDS] = { "birth_seconds", COLUMN_REAL, "seconds",
-			    "The same, since the run began.", NULL },
-	[END] = { "end_time", COLUMN_TIME, "", "Wall time (UTC) of its end; empty: none was seen.",
-		  NULL },
-	[END_SECONDS] = { "end_seconds", COLUMN_REAL, "seconds", "The same, since the run began.",
-			  NULL },
+	[BIRTH_SECONDS] = COLUMN_SINCE("birth_seconds"),
+	[END] = COLUMN_END,
+	[END_SECONDS] = COLUMN_SINCE("end_seconds"),
 };
 
 /* The last reading of a series, which stands in for the final value. */

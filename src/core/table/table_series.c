@@ -177,10 +177,10 @@ void series_close(struct series *s)
 enum { NODE = 0, TIME, SECONDS, FIRST_VALUE };
 
 static const struct column columns[] = {
-	[NODE] = { "node", COLUMN_TEXT, "", "Host name.", NULL },
+	[NODE] = COLUMN_NODE,
 	[TIME] = { "time", COLUMN_TIME, "",
 		   "Wall time (UTC) of the readings, or of the window's begin.", NULL },
-	[SECONDS] = { "seconds", COLUMN_REAL, "seconds", "The same, since the run began.", NULL },
+	[SECONDS] = COLUMN_SINCE("seconds"),
 };
 
 struct wide {

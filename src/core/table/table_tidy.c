@@ -9,13 +9,12 @@
 enum { NODE = 0, METRIC, INSTANCE, TIME, SECONDS, VALUE, UNIT, KIND, MIN, MAX };
 
 static const struct column columns[] = {
-	[NODE] = { "node", COLUMN_TEXT, "", "Host name.", NULL },
+	[NODE] = COLUMN_NODE,
 	[METRIC] = { "metric", COLUMN_TEXT, "", "Name of the metric, or of its rate.", NULL },
-	[INSTANCE] = { "instance", COLUMN_TEXT, "", "Device or process; empty: the node itself.",
-		       NULL },
+	[INSTANCE] = COLUMN_INSTANCE,
 	[TIME] = { "time", COLUMN_TIME, "",
 		   "Wall time (UTC) of the reading, or of the window's begin.", NULL },
-	[SECONDS] = { "seconds", COLUMN_REAL, "seconds", "The same, since the run began.", NULL },
+	[SECONDS] = COLUMN_SINCE("seconds"),
 	[VALUE] = { "value", COLUMN_REAL, "", "The value; the time-weighted mean of a window.",
 		    NULL },
 	[UNIT] = { "unit", COLUMN_TEXT, "", "Unit of the value.", NULL },

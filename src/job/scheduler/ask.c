@@ -2,7 +2,7 @@
 #include "job/scheduler/ask.h"
 
 #include "base/clock.h"
-#include "base/text/asking.h"
+#include "base/process.h"
 #include "base/text/number.h"
 
 #include <ctype.h>

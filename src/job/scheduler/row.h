@@ -45,4 +45,34 @@ void batch_ranks(struct batch_job *j, const struct batch_ranks *r);
 /* This node's place among the job's: by its host name, else as a variable says. Sets node. */
 void batch_place(struct batch_job *j, const char *host);
 
+/*
+ * Lists that name a node once for each slot, or with their number: files and variables of
+ * PBS, OAR, LSF and Grid Engine.
+ *
+ * The text is hostile. Nodes are in the order in which they are named first.
+ */
+
+struct listed_slots {
+	const char *name;
+	size_t len;
+	int64_t n;
+};
+
+/* Take one from *p on. False at the end, or at what is none. */
+typedef bool (*slot_next)(const char **p, struct listed_slots *out);
+bool slot_word(const char **p, struct listed_slots *out); /* "a a b": one each */
+bool slot_pair(const char **p, struct listed_slots *out); /* "a 2 b 1" */
+bool slot_row(const char **p, struct listed_slots *out);  /* "a 2 rest of the line\nb 1 ..." */
+
+/* Where they are: variables of one form, each with the text or the path of a file. */
+struct slots_source {
+	const char *variable[4];
+	bool are_files;
+	slot_next next;
+};
+
+struct slots {
+	int64_t here, all; /* -1: not known */
+};
+
 #endif

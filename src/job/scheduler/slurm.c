@@ -4,8 +4,8 @@
  * SLURM_NODEID, SLURM_NNODES and SLURM_NTASKS are the step's, and under mpirun those of the step
  * that started the daemons; SLURM_JOB_* are the job's everywhere (seen on 22.05).
  */
-#include "job/scheduler/mpi.h"
 #include "job/scheduler/row.h"
+#include "job/scheduler/scheduler.h"
 
 #include <errno.h>
 #include <stdio.h>

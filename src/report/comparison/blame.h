@@ -147,8 +147,6 @@ bool blame_is_empty(const struct blame *b);
 void blame_sentence(struct bytes *out, const struct blame *b);
 /* "libz 1.2.13 -> 1.3.1", "another build of app"; false: it is the same, or not known. */
 bool blame_module_words(struct bytes *out, const struct blame *b, const char *module);
-/* Of the whole of A, in points. */
-double blame_points(const struct blame *b, double seconds);
 void blame_text(struct bytes *out, const struct blame *b, bool all);
 void blame_markdown(struct bytes *out, const struct blame *b);
 void blame_html(struct bytes *out, const struct blame *b);

@@ -13,7 +13,8 @@
 
 enum { NAMED_MOST = 5, ROWS_MOST = 6, NAME_COLUMNS = 40, SHOWN = 200 };
 
-double blame_points(const struct blame *b, double seconds)
+/* Of the whole of A, in points. */
+static double blame_points(const struct blame *b, double seconds)
 {
 	return b->whole.a > 0 ? 100 * seconds / b->whole.a : NAN;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/comparison/comparison_page.h"
 #include "base/array.h"
+#include "base/random.h"
 #include "core/frame/frame.h"
-#include "report/nonce.h"
 #include "report/page/page_html.h"
 #include "report/summary/code.h"
 

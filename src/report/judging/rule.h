@@ -7,7 +7,7 @@
 #ifndef SONDE_REPORT_JUDGING_RULE_H
 #define SONDE_REPORT_JUDGING_RULE_H
 
-#include "base/entries.h"
+#include "base/text/textfile.h"
 #include "core/expr/expr.h"
 #include "report/judging/rules.h"
 

@@ -2,7 +2,6 @@
 /* rules.c - reads rules and kinds of errors: blocks of "key: value", one block a rule or kind. */
 #include "report/judging/rules.h"
 #include "base/bytes.h"
-#include "base/entries.h"
 #include "base/text/textfile.h"
 #include "core/expr/expr.h"
 #include "report/assets.h"
@@ -458,9 +457,6 @@ int rules_add(struct rules *rules, const char *name, const char *text, size_t le
 	struct parser p = { .rules = rules, .file = name };
 	int rc;
 
-	if (len > RULES_BYTES_MAX || (len && memchr(text, '\0', len)))
-		return err_set(e, -EINVAL, "%.200s: this is not text of at most %d bytes", name,
-			       RULES_BYTES_MAX);
 	rc = entries_read(name, text, len, entry, &p, e);
 	if (!rc)
 		rc = rule_finish(&p, e);
@@ -534,7 +530,7 @@ static int take_file(void *rules, const char *path, const char *text, size_t len
 int rules_read(struct rules **rules, const char *path, struct err *e)
 {
 	struct textfiles files = {
-		.what = "rules", .ending = ".rules", .most = RULES_BYTES_MAX, .take = take_file
+		.what = "rules", .ending = ".rules", .most = ENTRIES_BYTES_MAX, .take = take_file
 	};
 	int rc;
 

@@ -15,8 +15,6 @@
 
 struct rules;
 
-enum { RULES_BYTES_MAX = 1 << 20 };
-
 /* text[0..len) need not end in NUL; name is what errors call it: "site.rules:12:7: ..." is line and
  * column. 0 or -EINVAL. */
 int rules_parse(struct rules **rules, const char *name, const char *text, size_t len,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* variables_text.c - what rules know that is not a number: names and words. */
-#include "core/stacks/stall.h"
+#include "core/stacks/waitkind.h"
 #include "report/judging/advice.h"
 #include "report/judging/condition.h"
 #include "report/judging/variables.h"

@@ -2,11 +2,11 @@
 #include "report/page/page.h"
 
 #include "base/err.h"
+#include "base/random.h"
 #include "base/text/escape.h"
 #include "base/text/json.h"
 #include "chart/svg.h"
 #include "report/assets.h"
-#include "report/nonce.h"
 #include "report/page/page_data.h"
 #include "report/page/page_html.h"
 #include "report/page/page_series.h"

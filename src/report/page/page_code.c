@@ -31,7 +31,8 @@ static const struct {
 
 /* ---- kinds of code ---- */
 
-void page_code_kinds(struct page_kinds *k, const struct stacks *s)
+/* Of the classes of the most time, in the colours that code.js has; place: a class. */
+static void page_code_kinds(struct page_kinds *k, const struct stacks *s)
 {
 	static const char *const colour[] = { "blue", "orange", "green", "purple", "sky", "red" };
 	const struct stacks_rows *rows = &s->rows[STACKS_BY_CLASS];

@@ -21,9 +21,6 @@
 
 enum { PAGE_CODE_SETS = 3, PAGE_CODE_KINDS = 7 }; /* the last kind is that of all others */
 
-/* Of the classes of the most time, in the colours that code.js has; place: a class. */
-void page_code_kinds(struct page_kinds *k, const struct stacks *s);
-
 struct page_code {
 	const char *key;                    /* in the data */
 	struct stacks *stacks;              /* borrowed; NULL: no samples, and nothing is written */

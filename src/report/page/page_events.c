@@ -37,7 +37,8 @@ static int compare_numbers(double a, double b)
 	return (a > b) - (a < b);
 }
 
-int page_event_by_time(const void *a, const void *b)
+/* For qsort: in order of time, spans before marks. */
+static int page_event_by_time(const void *a, const void *b)
 {
 	const struct page_event *x = a, *y = b;
 

@@ -33,8 +33,6 @@ struct page_event {
 	bool is_span;
 };
 
-/* For qsort: in order of time, spans before marks. */
-int page_event_by_time(const void *a, const void *b);
 /* At most `most` in place of e[0..n), in order of time; returns how many. length_s: of the run. */
 uint32_t page_events_merge(struct page_event *e, uint32_t n, uint32_t most, double length_s);
 

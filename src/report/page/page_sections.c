@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/text/escape.h"
 #include "core/stacks/symbol.h"
 #include "report/comparison/flame.h"
 #include "report/page/page_html.h"
 #include "report/page/page_table.h"
 #include "report/summary/mpi.h"
 #include "report/summary/path.h"
+#include "report/summary/peersused.h"
+#include "report/summary/pipeline.h"
 #include "report/summary/touched.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* What ranks did with MPI: efficiencies, functions, ranks. */
 
@@ -272,4 +276,163 @@ void html_touched(struct bytes *b, const struct page_source *p)
 	owners(b, &t->owners);
 	drawing(b, t->peak);
 	bytes_puts(b, "</section>");
+}
+
+/* With whom the job talked by TCP, and how much from node to node. */
+
+enum { PEERS = 20, NODES_MOST = 32 };
+
+static void row(struct bytes *b, const struct peer_row *r)
+{
+	const double *v = r->value, busy = v[PEER_BUSY] > 0 ? v[PEER_BUSY] : (double)NAN;
+	char name[512];
+
+	html_name_cell(b, peer_row_name(r, name, sizeof name), NAN);
+	html_text_cell(b, r->process);
+	html_number_cell(b, UNIT_BYTES, v[PEER_SENT]);
+	html_number_cell(b, UNIT_BYTES, v[PEER_RECEIVED]);
+	html_number_cell(b, UNIT_COUNT, v[PEER_RETRANSMITS]);
+	html_number_cell(b, UNIT_SECONDS, v[PEER_RTT]);
+	html_number_cell(b, UNIT_SECONDS, v[PEER_BUSY]);
+	html_number_cell(b, UNIT_RATIO, v[PEER_RECEIVER] / busy);
+	html_number_cell(b, UNIT_RATIO, v[PEER_BUFFER] / busy);
+	html_number_cell(b, UNIT_RATIO, v[PEER_NETWORK] / busy);
+	html_text_cell(b, peer_limit_names[peer_limit_of(r)]);
+	bytes_puts(b, "</tr>\n");
+}
+
+static void table(struct bytes *b, const struct peers_used *u)
+{
+	static const struct html_heading h[] = {
+		{ "Other end", true, false },    { "Process", true, false },
+		{ "Sent", false, false },        { "Received", false, false },
+		{ "Sent again", false, false },  { "Round trip", false, false },
+		{ "Sending", false, false },     { "Waited for reader", false, false },
+		{ "Send buffer", false, false }, { "Network", false, false },
+		{ "Limited by", true, false },
+	};
+
+	html_table(b, "Other ends by bytes", h, sizeof h / sizeof h[0]);
+	for (size_t i = 0; i < u->n && i < PEERS; i++)
+		row(b, &u->row[i]);
+	html_table_end(b);
+}
+
+static void matrix(struct bytes *b, const struct peers_used *u)
+{
+	uint32_t shown = u->nnodes < NODES_MOST + 1 ? u->nnodes : NODES_MOST + 1;
+	struct html_heading h[NODES_MOST + 1] = { { "From \\ to", true, false } };
+
+	for (uint32_t to = 1; to < shown; to++)
+		h[to].title = u->nodes[to];
+	html_table(b, "Bytes from node to node", h, shown);
+	for (uint32_t from = 1; from < shown; from++) {
+		html_name_cell(b, u->nodes[from], NAN);
+		for (uint32_t to = 1; to < shown; to++)
+			html_number_cell(b, UNIT_BYTES, u->matrix[(size_t)from * u->nnodes + to]);
+		bytes_puts(b, "</tr>\n");
+	}
+	html_table_end(b);
+}
+
+void html_peers(struct bytes *b, const struct page_source *p)
+{
+	const struct peers_used *u = p->summary->peers_used;
+	struct bytes note = { 0 };
+
+	if (!u)
+		return;
+	bytes_puts(b, "<section aria-labelledby=\"h-peers\">\n<h2 id=\"h-peers\">With whom the job "
+		      "talked by TCP</h2>\n<div class=\"panel account\">");
+	bytes_printf(b, "<p class=\"soft\">%zu other ends</p>", u->n);
+	if (u->note)
+		bytes_printf(&note, "Note: %.900s.", u->note);
+	html_soft(b, &note);
+	if (u->refused)
+		bytes_printf(&note, "Not recorded: %.900s.", u->refused);
+	html_soft(b, &note);
+	bytes_puts(b, "</div>\n");
+	if (u->n)
+		table(b, u);
+	if (u->matrix)
+		matrix(b, u);
+	bytes_puts(b, "</section>");
+	bytes_free(&note);
+}
+
+/* The tasks of workflow tools, by rule, with lines to paste. */
+
+enum { RULES = 50 };
+
+static void rule_row(struct bytes *b, const struct pipeline_rule *r, const struct summary *s)
+{
+	html_name_cell(b, r->name, NAN);
+	html_number_cell(b, UNIT_SECONDS, r->wall_s);
+	html_number_cell(b, UNIT_COUNT, r->tasks);
+	html_number_cell(b, UNIT_SECONDS, r->wall_median_s);
+	html_number_cell(b, UNIT_SECONDS, r->wall_max_s);
+	html_number_cell(b, UNIT_BYTES, r->peak_bytes);
+	html_number_cell(b, UNIT_COUNT, r->peaks);
+	html_number_cell(b, UNIT_CORES, r->cores);
+	html_number_cell(b, UNIT_BYTES, r->read_bytes);
+	html_number_cell(b, UNIT_BYTES, r->written_bytes);
+	html_number_cell(b, UNIT_BYTES, r->gpu_bytes);
+	html_text_cell(b, r->longest == UINT32_MAX ? NULL : s->processes[r->longest].command_line);
+	bytes_puts(b, "</tr>\n");
+}
+
+static void lines(struct bytes *b, const struct pipeline *of)
+{
+	struct bytes text = { 0 };
+
+	pipeline_paste(&text, of, NULL);
+	for (uint32_t i = 0; i < of->nrules && i < RULES; i++)
+		pipeline_paste(&text, of, &of->rule[i]);
+	b->failed |= text.failed;
+	if (text.len) {
+		bytes_puts(b, "<details><summary>Lines to paste</summary>\n<pre>");
+		bytes_put(b, text.data, text.len);
+		bytes_puts(b, "</pre></details>\n");
+	}
+	bytes_free(&text);
+}
+
+static void one(struct bytes *b, const struct pipeline *of, const struct summary *s)
+{
+	static const struct html_heading h[] = {
+		{ "Name", true, false },        { "Wall time of all", false, true },
+		{ "Tasks", false, false },      { "Median", false, false },
+		{ "Longest", false, false },    { "Peak memory", false, false },
+		{ "Known of", false, false },   { "Cores", false, false },
+		{ "Read", false, false },       { "Written", false, false },
+		{ "GPU memory", false, false }, { "The longest", true, false },
+	};
+	char caption[200];
+
+	snprintf(caption, sizeof caption,
+		 "%.60s: tasks by name. Known of: tasks whose memory a sample saw; the peak is "
+		 "theirs",
+		 of->tool->label);
+	html_table(b, caption, h, sizeof h / sizeof h[0]);
+	for (uint32_t i = 0; i < of->nrules && i < RULES; i++)
+		rule_row(b, &of->rule[i], s);
+	html_table_end(b);
+	lines(b, of);
+}
+
+void html_pipelines(struct bytes *b, const struct page_source *p)
+{
+	struct pipelines all;
+	struct err e;
+
+	if (pipelines_make(&all, p->summary, p->run, NULL, &e))
+		b->failed = true;
+	if (all.n)
+		bytes_puts(b, "<section aria-labelledby=\"h-pipelines\">\n"
+			      "<h2 id=\"h-pipelines\">Pipelines</h2>\n");
+	for (uint32_t i = 0; i < all.n && !b->failed; i++)
+		one(b, &all.of[i], p->summary);
+	if (all.n)
+		bytes_puts(b, "</section>");
+	pipelines_free(&all);
 }

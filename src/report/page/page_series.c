@@ -3,7 +3,6 @@
 
 #include "base/text/escape.h"
 #include "report/page/page_charts.h"
-#include "report/page/page_charts_json.h"
 #include "report/summary/own.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 #include "base/array.h"
 #include "base/bytes.h"
 #include "core/frame/derive.h"
-#include "core/value.h"
+#include "core/metric.h"
 #include "report/page/page_series.h"
 #include "report/phases/timeline.h"
 

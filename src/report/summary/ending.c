@@ -3,7 +3,7 @@
 
 #include "base/text/decimal.h"
 #include "core/metric.h"
-#include "core/stacks/stall.h"
+#include "core/stacks/waitkind.h"
 #include "report/summary/parts.h"
 #include "report/summary/reason.h"
 

@@ -4,7 +4,7 @@
 #include "base/pool.h"
 #include "core/frame/derive.h"
 #include "core/glob.h"
-#include "core/value.h"
+#include "core/metric.h"
 #include "report/summary/parts.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/summary/past.h"
 
-#include "base/crc32c.h"
+#include "base/hash.h"
 #include "report/judging/condition.h"
 #include "report/summary/parts.h"
 

@@ -2,7 +2,7 @@
 /* pauses.c - when the job got nowhere: hangs that a watch saw, and what it waited for while it did
  * little. */
 #include "core/stacks/rollcall.h"
-#include "core/stacks/stall.h"
+#include "core/stacks/waitkind.h"
 #include "report/summary/parts.h"
 
 #include <math.h>

@@ -69,7 +69,7 @@ enum peer_limit peer_limit_of(const struct peer_row *r);
 /* "n12 (10.0.0.12:5000)", or the name; hostile. Returns out. */
 const char *peer_row_name(const struct peer_row *r, char *out, size_t size);
 
-/* For terminals and scripts: report/text/peersused.c. */
+/* For terminals and scripts: report/text/mpi.c. */
 void peers_used_print(const struct peers_used *u, size_t most, FILE *out);
 void peers_used_json(const struct peers_used *u, struct bytes *out);
 /* "1.2 GiB to 10.0.0.2:5000, waited for the reader"; nothing where there are none. */

@@ -8,7 +8,7 @@
 #ifndef SONDE_REPORT_SUMMARY_STORY_H
 #define SONDE_REPORT_SUMMARY_STORY_H
 
-#include "core/stacks/stall.h"
+#include "core/stacks/waitkind.h"
 
 #include <stdbool.h>
 #include <stdint.h>

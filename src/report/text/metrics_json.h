@@ -7,7 +7,7 @@
 #define SONDE_REPORT_TEXT_METRICS_JSON_H
 
 #include "base/text/json.h"
-#include "report/page/page_nodes.h"
+#include "report/page/page_data.h"
 #include "report/summary/summary.h"
 
 /* Nodes that are told in detail: with them the document stays below some 20 MB. */

@@ -13,7 +13,6 @@
 #include "report/summary/summary.h"
 #include "report/summary/touched.h"
 #include "report/summary/waittime.h"
-#include "report/text/shorten.h"
 #include "report/text/used.h"
 
 #include <limits.h>

@@ -7,6 +7,7 @@
 #include "base/text/number.h"
 #include "sampler/tree/tree_state.h"
 #include "source/kept.h"
+#include "source/source.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -487,7 +488,7 @@ static void open_exits(struct tree *t, const pid_t *tids, size_t n, size_t cpus_
 static void choose(struct tree *t, const struct tree_options *o, const pid_t *tids, size_t n)
 {
 	enum process_events how = o->process_events;
-	struct err e = { "the files read are not this kernel's /proc" };
+	struct err e = { SOURCE_NOT_THIS_KERNEL };
 	int bad = -EOPNOTSUPP;
 
 	if (!t->reading.clocks)

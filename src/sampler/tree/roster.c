@@ -5,7 +5,7 @@
 #include "base/files.h"
 #include "job/said.h"
 #include "job/share.h"
-#include "sampler/tree/task_record.h"
+#include "sampler/tree/series.h"
 
 #include <errno.h>
 #include <fcntl.h>

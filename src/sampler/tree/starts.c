@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "job/sentinel.h"
 #include "sampler/tree/tree_state.h"
-#include "source/threadfile.h"
+#include "source/procfile.h"
 
 #include <errno.h>
 #include <stdio.h>

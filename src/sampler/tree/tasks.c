@@ -2,7 +2,7 @@
 /* tasks.c - the launchers whose children are the job: one, or as many as share the recorder.
  * What a task used is what its launcher waited for and what is alive of it. */
 #include "base/clock.h"
-#include "base/crc32c.h"
+#include "base/hash.h"
 #include "sampler/tree/tree_state.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 #include "base/reserve.h"
 #include "base/text/number.h"
 #include "sampler/tree/tree_state.h"
-#include "source/threadfile.h"
+#include "source/procfile.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -11,17 +11,17 @@
 #define SONDE_SAMPLER_TREE_TREE_STATE_H
 
 #include "sampler/tree/affinity.h"
-#include "sampler/tree/arguments.h"
 #include "sampler/tree/dump.h"
 #include "sampler/tree/exits.h"
 #include "sampler/tree/memory.h"
 #include "sampler/tree/reading.h"
 #include "sampler/tree/series.h"
+#include "sampler/tree/table.h"
 #include "sampler/tree/tree.h"
 #include "sampler/tree/walk.h"
 #include "source/job.h"
-#include "source/limits.h"
 #include "source/process.h"
+#include "source/procfile.h"
 
 enum {
 	PROMOTED_MAX = 256, /* processes that are series at a time */

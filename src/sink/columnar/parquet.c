@@ -128,6 +128,8 @@ static int parquet_batch(void *state, const struct batch *b, struct err *e)
 	return columns_batch(&p->columns, b, end_page, p, e);
 }
 
+static void thrift_empty_struct(struct thrift *t, int id);
+
 static void describe_type(struct thrift *t, enum column_type type)
 {
 	if (type == COLUMN_TEXT) {
@@ -333,7 +335,7 @@ void thrift_struct_end(struct thrift *t)
 	t->depth--;
 }
 
-void thrift_empty_struct(struct thrift *t, int id)
+static void thrift_empty_struct(struct thrift *t, int id)
 {
 	thrift_struct(t, id);
 	thrift_struct_end(t);

@@ -45,7 +45,6 @@ void thrift_text(struct thrift *t, int id, const char *text);
 /* A struct in a field; id 0: an element of a list. */
 void thrift_struct(struct thrift *t, int id);
 void thrift_struct_end(struct thrift *t);
-void thrift_empty_struct(struct thrift *t, int id);
 /* A list in a field: n elements of that type follow. */
 void thrift_list(struct thrift *t, int id, enum thrift_type of, size_t n);
 void thrift_element_i32(struct thrift *t, int32_t v);

@@ -3,7 +3,7 @@
 #include "source/cgroup/cgroup.h"
 
 #include "base/clock.h"
-#include "base/crc32c.h"
+#include "base/hash.h"
 #include "base/text/number.h"
 #include "source/cgroup/cgroup_group.h"
 #include "source/procfile.h"
@@ -120,7 +120,8 @@ static enum cgroup_owner look(struct cgroup_members *x, char *text)
 	return OWNER_UNKNOWN;
 }
 
-bool cgroup_members_look(struct cgroup_members *x, int64_t now_ns, char *text)
+/* When it is time, look again. True when the answer is another one than before. */
+static bool cgroup_members_look(struct cgroup_members *x, int64_t now_ns, char *text)
 {
 	int64_t wait = x->last_ns - x->first_ns; /* doubles */
 	enum cgroup_owner was = x->owner;

@@ -4,7 +4,6 @@
 #include "base/text/number.h"
 #include "source/kept.h"
 #include "source/storage/mountinfo.h"
-#include "source/sysfs.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -173,7 +172,8 @@ void cgroup_path_to_step(char *path)
 	}
 }
 
-void cgroup_path_to_job(char *path)
+/* Cut what is below the batch job, where the path names one. */
+static void cgroup_path_to_job(char *path)
 {
 	size_t job;
 

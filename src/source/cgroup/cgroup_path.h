@@ -41,8 +41,6 @@ extern const char *const cgroup_level_names[LEVELS];
 
 /* Cut what belongs to one of a step's tasks: the rest is what they have in common. */
 void cgroup_path_to_step(char *path);
-/* Cut what is below the batch job, where the path names one. */
-void cgroup_path_to_job(char *path);
 
 /* What a batch system's names say the group is, LEVEL_SLICE when nothing. *job: how much of the
  * path is the batch job; 0 when no part is. */

@@ -4,9 +4,8 @@
 #include "base/clock.h"
 #include "base/text/number.h"
 #include "source/gpu/gpu.h"
-#include "source/gpu/gpu_process.h"
+#include "source/kept.h"
 #include "source/source.h"
-#include "source/sysfs.h"
 
 #include <errno.h>
 #include <stdio.h>

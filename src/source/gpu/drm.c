@@ -5,10 +5,10 @@
  * what the client holds, so both are so many a second. */
 #include "base/clock.h"
 #include "base/text/number.h"
-#include "source/fdlist.h"
 #include "source/gpu/drm_gpu.h"
-#include "source/gpu/gpu_process.h"
+#include "source/gpu/gpu.h"
 #include "source/period.h"
+#include "source/procfile.h"
 #include "source/source.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/text/number.h"
-#include "source/sysfs.h"
+#include "source/kept.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #define SONDE_SOURCE_GPU_DRM_GPU_H
 
 #include "core/sample.h"
-#include "source/fdlist.h"
+#include "source/procfile.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,19 +3,17 @@
  */
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/files.h"
 #include "base/helper.h"
 #include "base/process.h"
 #include "base/text/number.h"
 #include "source/gpu/nvidia_page.h"
 #include "source/gpu/nvidia_units.h"
+#include "source/kept.h"
 #include "source/procfile.h"
 #include "source/source.h"
-#include "source/sysfs.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -23,7 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/wait.h>
@@ -102,48 +99,23 @@ static uint32_t nvidia_driver_boards(const struct root *proc)
 
 /* ---- Helper ---- */
 
-enum { OUT_OF_THE_WAY = 16 }; /* above the descriptors that the helper gets */
+_Static_assert(NVIDIA_SOCKET == (int)HELPER_SOCKET && NVIDIA_MEMORY == (int)HELPER_MEMORY,
+	       "as helpers have them");
 
 /* A page for it, zero but for what the helper must know. Its descriptor, or -errno. */
 static int make_page(struct nvidia_helper *h, uint32_t left_out)
 {
-	int fd = unnamed_memory("sonde-nvml");
-	void *memory = MAP_FAILED;
+	void *memory;
+	int fd = helper_memory("sonde-nvml", sizeof *h->page, &memory);
 
-	if (fd >= 0 && ftruncate(fd, sizeof *h->page) == 0)
-		memory = mmap(NULL, sizeof *h->page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (memory == MAP_FAILED) {
-		int bad = -errno;
-
-		if (fd >= 0)
-			close(fd);
-		return bad;
-	}
+	if (fd < 0)
+		return fd;
 	h->page = memory;
 	h->page->layout = sizeof *h->page;
 	h->page->parent = getpid();
 	h->page->left_out = left_out;
 	atomic_store(&h->page->at_gpu, -1);
 	return fd;
-}
-
-/* Only system calls, since the parent may have had threads. */
-static _Noreturn void become(const char *path, int socket, int memory)
-{
-	char *const argv[] = { (char *)path, NULL };
-	int null;
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	socket = fcntl(socket, F_DUPFD, OUT_OF_THE_WAY);
-	memory = fcntl(memory, F_DUPFD, OUT_OF_THE_WAY);
-	null = open("/dev/null", O_RDWR);
-	for (int fd = 0; fd < NVIDIA_SOCKET && null >= 0; fd++)
-		dup2(null, fd);
-	if (dup2(socket, NVIDIA_SOCKET) >= 0 && dup2(memory, NVIDIA_MEMORY) >= 0) {
-		descriptors_close(NVIDIA_MEMORY + 1, -1);
-		execv(path, argv);
-	}
-	_exit(127);
 }
 
 static void nvidia_helper_stop(struct nvidia_helper *h)
@@ -160,29 +132,24 @@ static void nvidia_helper_stop(struct nvidia_helper *h)
 /* left_out: bit i set = GPU i is not to be touched. 0, or -errno with a sentence. */
 static int nvidia_helper_start(struct nvidia_helper *h, uint32_t left_out, struct err *e)
 {
+	int fd[HELPER_MEMORY + 1] = { -1, -1, -1 };
+	struct talk t;
 	char path[PATH_MAX];
-	int pair[2], memory, bad = helper_find("nvml", NULL, path, sizeof path, e);
+	int bad = helper_find("nvml", NULL, path, sizeof path, e);
 
 	*h = (struct nvidia_helper){ 0 };
 	if (bad)
 		return bad;
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
-		return err_set(e, -errno, "cannot make a socket: %s", strerror(errno));
-	memory = make_page(h, left_out);
-	h->socket = fcntl(pair[0], F_DUPFD_CLOEXEC, NVIDIA_SOCKET); /* 0 to 2 may be closed here */
-	close(pair[0]);
-	h->pid = memory < 0 || h->socket < 0 ? -1 : fork();
-	if (h->pid == 0)
-		become(path, pair[1], memory);
-	if (h->pid < 0)
-		bad = memory < 0 ? memory : -errno;
-	close(pair[1]);
-	if (memory >= 0)
-		close(memory);
-	if (bad) {
+	fd[HELPER_MEMORY] = make_page(h, left_out);
+	if (fd[HELPER_MEMORY] < 0)
+		return err_set(e, fd[HELPER_MEMORY], "cannot start %s: %s", path,
+			       strerror(-fd[HELPER_MEMORY]));
+	bad = helper_start(path, fd, HELPER_MEMORY + 1, &t, e);
+	close(fd[HELPER_MEMORY]);
+	h->pid = t.pid;
+	h->socket = t.socket;
+	if (bad)
 		nvidia_helper_stop(h);
-		err_set(e, bad, "cannot start %s: %s", path, strerror(-bad));
-	}
 	return bad;
 }
 

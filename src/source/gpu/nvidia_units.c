@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/text/number.h"
-#include "source/gpu/gpu_process.h"
+#include "source/gpu/gpu.h"
 #include "source/gpu/nvidia_page.h"
 
 #include <errno.h>
@@ -64,7 +64,9 @@ static const struct code *find(int code)
 	return &unknown;
 }
 
-enum state nvidia_code_state(int code)
+/* code: NVML's, or one of ours (source/gpu/nvidia_page.h). ABSENT: there is no value this time, and
+ * nothing is wrong. */
+static enum state nvidia_code_state(int code)
 {
 	return code ? find(code)->state : STATE_PRESENT;
 }

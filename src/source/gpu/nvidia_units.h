@@ -8,8 +8,8 @@
 #ifndef SONDE_SOURCE_GPU_NVIDIA_UNITS_H
 #define SONDE_SOURCE_GPU_NVIDIA_UNITS_H
 
-#include "core/value.h"
-#include "source/gpu/gpu_process.h"
+#include "core/metric.h"
+#include "source/gpu/gpu.h"
 #include "source/gpu/nvidia_page.h"
 #include "source/source.h"
 
@@ -19,9 +19,7 @@
  * Its codes do not change between versions. A code that is not known is a failure.
  */
 
-/* code: NVML's, or one of ours (source/gpu/nvidia_page.h). ABSENT: there is no value this time, and
- * nothing is wrong. */
-enum state nvidia_code_state(int code);
+/* code: NVML's, or one of ours (source/gpu/nvidia_page.h). */
 const char *nvidia_code_text(int code);
 /* As a source's open returns it. */
 int nvidia_code_errno(int code);

@@ -2,10 +2,10 @@
 #include "source/perf/perf_session.h"
 
 #include "base/clock.h"
+#include "source/kept.h"
 #include "source/perf/perf.h"
 #include "source/perf/perf_count.h"
 #include "source/perf/perf_where.h"
-#include "source/sysfs.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -394,7 +394,7 @@ int perf_session_open(struct perf_session *p, const struct source_env *env, stru
 	int bad;
 
 	if (strcmp(env->proc.path, "/proc") != 0)
-		return err_set(e, -EOPNOTSUPP, "the files read are not this kernel's /proc");
+		return err_set(e, -EOPNOTSUPP, SOURCE_NOT_THIS_KERNEL);
 	if (o && o->groups && !strcmp(o->groups, "off"))
 		return err_set(e, -EOPNOTSUPP, "perf events were switched off");
 	if (o && !asks_nothing(o))

@@ -3,9 +3,9 @@
 
 #include "base/text/number.h"
 #include "source/cgroup/cgroup_path.h"
+#include "source/kept.h"
 #include "source/perf/perf_count.h"
 #include "source/storage/mountinfo.h"
-#include "source/sysfs.h"
 
 #include <ctype.h>
 #include <dirent.h>

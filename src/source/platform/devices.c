@@ -4,8 +4,8 @@
 #include "base/reserve.h"
 #include "base/text/number.h"
 #include "source/cpulist.h"
+#include "source/kept.h"
 #include "source/platform/parts.h"
-#include "source/sysfs.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -58,6 +58,5 @@ void platform_cpu(const struct platform *p);
 void platform_memory(const struct platform *p);
 void platform_devices(const struct platform *p);
 void platform_gpus(const struct platform *p);
-void platform_guest(const struct platform *p);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/text/number.h"
+#include "source/kept.h"
 #include "source/platform/parts.h"
-#include "source/sysfs.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -157,6 +157,8 @@ static void say_vulnerabilities(const struct platform *p)
 	for (size_t i = 0; i < n; i++)
 		platform_facts_of(p, &fact, 1, names[i]);
 }
+
+static void platform_guest(const struct platform *p);
 
 void platform_say(const struct platform *p)
 {
@@ -533,7 +535,7 @@ static void say_hypervisor(const struct platform *p)
 	    is_guest ? "the CPU has the flag hypervisor" : "the CPU has no flag hypervisor");
 }
 
-void platform_guest(const struct platform *p)
+static void platform_guest(const struct platform *p)
 {
 	say_hypervisor(p);
 	say_container(p);

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * connections.h - what a socket of a process is connected to, as the tables of /proc/net have it.
- *
- * To search them takes the kernel milliseconds, however few connections there are: it goes through
- * a table as large as the machine's memory asks for. So what was found is kept, and whoever looks
- * often searches only now and then: which protocol a socket has is known without.
+ * connections.h - sockets of processes: where they lead, and what the kernel says of those of TCP.
  */
 #ifndef SONDE_SOURCE_PROGRAM_CONNECTIONS_H
 #define SONDE_SOURCE_PROGRAM_CONNECTIONS_H
@@ -13,8 +9,71 @@
 
 #include <netinet/in.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+/*
+ * What the kernel says of TCP sockets (sock_diag(7), NETLINK_SOCK_DIAG): a dump of all
+ * of this network namespace, or the last figures of one that was destroyed.
+ *
+ * Pure: the bytes are hostile. IPv4 addresses mapped into IPv6 are IPv4 addresses here.
+ */
+
+/* As in net/tcp_states.h. */
+enum sockdiag_state {
+	SOCKDIAG_ESTABLISHED = 1,
+	SOCKDIAG_FIN_WAIT1 = 4,
+	SOCKDIAG_FIN_WAIT2 = 5,
+	SOCKDIAG_TIME_WAIT = 6,
+	SOCKDIAG_CLOSED = 7,
+	SOCKDIAG_CLOSE_WAIT = 8,
+	SOCKDIAG_LAST_ACK = 9,
+	SOCKDIAG_LISTENS = 10,
+	SOCKDIAG_CLOSING = 11,
+};
+
+struct sockdiag_address {
+	uint8_t byte[16]; /* IPv4: the first 4, the rest is 0 */
+	bool is_v6;
+};
+
+enum { SOCKDIAG_ADDRESS = 64 };
+
+struct sockdiag {
+	uint64_t cookie; /* its name for as long as the machine is up */
+	uint32_t inode, uid;
+	uint8_t state;
+	bool has_info, has_sent; /* the counters are known; sent is not acked (Linux 4.19) */
+	uint16_t local_port, remote_port;
+	struct sockdiag_address local, remote;
+	/* bytes_sent has what was sent again in it, acked and received may have SYN and FIN. */
+	uint64_t sent, sent_again, acked, received;
+	uint32_t segments_again, segments_unacked, segments_in; /* in: those with data */
+	uint32_t rtt_us, rtt_min_us;
+	/* Bytes written and not acknowledged, of them not sent; the other end's window, and that of
+	 * congestion (UINT64_MAX: not told). Memory of the send buffer, and used of it (0: not
+	 * told). */
+	uint32_t mss, queued, unsent, buffer, buffered;
+	uint64_t window, congestion;
+	uint64_t busy_us, receiver_us, buffer_us;
+};
+
+enum sockdiag_end { SOCKDIAG_MORE, SOCKDIAG_DONE, SOCKDIAG_REFUSED };
+
+/* Each socket of one answer; error: -errno of the kernel, where it is SOCKDIAG_REFUSED. */
+enum sockdiag_end sockdiag_each(const void *answer, size_t n,
+				void (*take)(void *ctx, const struct sockdiag *d), void *ctx,
+				int *error);
+const char *sockdiag_text(const struct sockdiag_address *a, char out[SOCKDIAG_ADDRESS]);
+
+/*
+ * What a socket of a process is connected to, as the tables of /proc/net have it.
+ *
+ * To search them takes the kernel milliseconds, however few connections there are: it goes through
+ * a table as large as the machine's memory asks for. So what was found is kept, and whoever looks
+ * often searches only now and then: which protocol a socket has is known without.
+ */
 
 /* The other end, or the address where it listens; "": not known. */
 struct connection {

@@ -440,7 +440,7 @@ static int files_open(void *state, const struct source_env *env, struct sample *
 	int bad;
 
 	if (strcmp(env->proc.path, "/proc") != 0)
-		return err_set(e, -EOPNOTSUPP, "the files read are not this kernel's /proc");
+		return err_set(e, -EOPNOTSUPP, SOURCE_NOT_THIS_KERNEL);
 	k->env = env;
 	bad = begin(k, s, e);
 	if (bad) {

@@ -7,8 +7,8 @@
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/text/number.h"
-#include "source/fdlist.h"
 #include "source/period.h"
+#include "source/procfile.h"
 #include "source/source.h"
 
 #include <arpa/inet.h>
@@ -429,7 +429,7 @@ static int peers_open(void *state, const struct source_env *env, struct sample *
 	int bad;
 
 	if (strcmp(env->proc.path, "/proc") != 0)
-		return err_set(e, -EOPNOTSUPP, "the files read are not this kernel's /proc");
+		return err_set(e, -EOPNOTSUPP, SOURCE_NOT_THIS_KERNEL);
 	k->env = env;
 	bad = begin(k, e);
 	if (bad || (!env->nroots && !env->followed)) {

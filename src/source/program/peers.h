@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * peers.h - the TCP connections of a job as rows: a process, another end, a port. What sockets say
- * (sockdiag.h) is added up; nothing is read here, so that it can be tried with made answers.
+ * (connections.h) is added up; nothing is read here, so that it can be tried with made answers.
  *
  * A look is peers_begin, peers_take for each socket of a dump, peers_finish; what is destroyed
  * between looks goes to peers_destroyed. Memory is bounded: what does not fit is counted.
@@ -9,7 +9,7 @@
 #ifndef SONDE_SOURCE_PROGRAM_PEERS_H
 #define SONDE_SOURCE_PROGRAM_PEERS_H
 
-#include "source/program/sockdiag.h"
+#include "source/program/connections.h"
 
 #include <sys/types.h>
 

@@ -9,10 +9,15 @@
  */
 #include "base/clock.h"
 #include "base/text/number.h"
+#include "core/phase/mark.h"
 #include "source/program/spans_part.h"
 #include "source/source.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { KEEP = 1000, LONGER = 100000 };
@@ -224,4 +229,207 @@ void span_counters_end(struct span_reader *r, struct sample *s)
 		sample_series_end(s, c->slot, 1);
 		sample_end(s, c->instance, s->mono_ns);
 	}
+}
+
+/*
+ * What goes with a span or a mark becomes a text of words, KEY=VALUE, as marks have
+ * it (core/phase/mark.h). A word that has no room is left out whole, and counted.
+ */
+
+#define CATEGORY "category"
+#define FLOW_OUT "flow_out"
+#define FLOW_IN  "flow_in"
+
+uint32_t span_args_slots(const struct ring_slot *slot)
+{
+	uint32_t kind = slot->what & RING_WHAT, n = slot->what >> RING_MORE_BIT;
+
+	return kind == RING_SPAN || kind == RING_LANE_SPAN || kind == RING_MARK ? n : 0;
+}
+
+/* ---- words ---- */
+
+struct words {
+	char *out;
+	size_t n;
+};
+
+/* False: there is no room for it. */
+static bool word_put(struct words *w, const char *key, const char *value)
+{
+	return mark_pair_write(w->out, SPAN_DETAIL_MAX, &w->n, key, value);
+}
+
+/* ---- bytes ---- */
+
+struct reading_args {
+	const uint8_t *at, *end;
+};
+
+static bool take(struct reading_args *x, void *out, size_t n)
+{
+	if ((size_t)(x->end - x->at) < n)
+		return false;
+	memcpy(out, x->at, n);
+	x->at += n;
+	return true;
+}
+
+/* Shortest of those that are read as the same number. */
+static void real_write(double v, char out[40])
+{
+	snprintf(out, 40, "%.15g", v);
+	if (strtod(out, NULL) < v || strtod(out, NULL) > v)
+		snprintf(out, 40, "%.17g", v);
+}
+
+static bool text_take(struct reading_args *x, char out[RING_TEXT_MAX + 1])
+{
+	uint8_t n;
+
+	if (!take(x, &n, sizeof n) || !take(x, out, n))
+		return false;
+	out[n] = '\0';
+	return true;
+}
+
+/* The key and the value of the next one. False: it makes no sense. */
+static bool arg_take(struct span_reader *r, struct span_intake *in, struct reading_args *x,
+		     char key[RING_TEXT_MAX + 1], char value[RING_TEXT_MAX + 1])
+{
+	uint8_t kind = *x->at++;
+	uint32_t name = 0;
+	int64_t integer;
+	uint64_t flow;
+	double real;
+
+	if (kind == RING_ARG_FLOW_OUT || kind == RING_ARG_FLOW_IN) {
+		if (!take(x, &flow, sizeof flow))
+			return false;
+		snprintf(key, RING_TEXT_MAX + 1, "%s",
+			 kind == RING_ARG_FLOW_OUT ? FLOW_OUT : FLOW_IN);
+		snprintf(value, RING_TEXT_MAX + 1, "%" PRIx64, flow);
+		return true;
+	}
+	if (!take(x, &name, sizeof name) || !span_name_get(r, in, name, key))
+		return false;
+	switch (kind) {
+	case RING_ARG_NUMBER:
+		if (!take(x, &real, sizeof real))
+			return false;
+		real_write(real, value);
+		return true;
+	case RING_ARG_INTEGER:
+		if (!take(x, &integer, sizeof integer))
+			return false;
+		snprintf(value, RING_TEXT_MAX + 1, "%" PRId64, integer);
+		return true;
+	case RING_ARG_TEXT:
+		return text_take(x, value);
+	case RING_ARG_CATEGORY:
+		memcpy(value, key, RING_TEXT_MAX + 1);
+		memcpy(key, CATEGORY, sizeof CATEGORY);
+		return true;
+	default:
+		return false;
+	}
+}
+
+void span_args_text(struct span_reader *r, struct span_intake *in, const struct ring_slot *slot,
+		    uint32_t n)
+{
+	struct reading_args x = { (const uint8_t *)slot, (const uint8_t *)(slot + n) };
+	struct words w = { .out = in->detail };
+	char key[RING_TEXT_MAX + 1], value[RING_TEXT_MAX + 1];
+
+	in->detail[0] = '\0';
+	for (uint32_t i = 0; i < RING_ARGUMENTS && x.at < x.end && *x.at != RING_ARG_END; i++) {
+		if (!arg_take(r, in, &x, key, value)) {
+			number_add(&in->unclear, 1);
+			return;
+		}
+		if (!word_put(&w, key, value))
+			number_add(&in->args_left, 1);
+	}
+}
+
+/* The names in a process's file, by their numbers. */
+
+static bool chunk_at(const struct span_reader *r, uint32_t chunk, uint32_t *first)
+{
+	return chunk < RING_TEXTS_CHUNKS &&
+	       span_file_get(r, ring_texts_at(chunk), first, sizeof *first);
+}
+
+/* Where texts lie, up to the last that is there: on from where this stopped before. */
+static void texts_find(struct span_reader *r, struct span_intake *in)
+{
+	uint32_t first, next = RING_NAMES_MAX + 1 + r->ntexts;
+
+	while (r->ntexts < RING_TEXTS_MAX && r->text_chunk < RING_TEXTS_CHUNKS) {
+		size_t at = ring_texts_at(r->text_chunk), have = r->text_used, n = 0;
+
+		if (!have && (!chunk_at(r, r->text_chunk, &first) || first != next))
+			return;
+		have = have ? have : sizeof first;
+		if (have + 2 < RING_TEXTS_CHUNK)
+			n = RING_TEXTS_CHUNK - have < sizeof in->text ? RING_TEXTS_CHUNK - have
+								      : sizeof in->text;
+		if (n && !span_file_get(r, at + have, in->text, n))
+			return;
+		for (size_t i = 0; i + 2 <= n && r->ntexts < RING_TEXTS_MAX;) {
+			size_t length = (uint8_t)in->text[i] | (size_t)(uint8_t)in->text[i + 1]
+								       << 8;
+
+			if (!length || length > RING_TEXT_MAX || i + 2 + length > n)
+				break;
+			r->text_at[++r->ntexts] =
+				(uint32_t)(r->text_chunk * RING_TEXTS_CHUNK + have);
+			have += 2 + length;
+			i += 2 + length;
+		}
+		if (RING_NAMES_MAX + 1 + r->ntexts == next) { /* none was found here */
+			if (!chunk_at(r, r->text_chunk + 1, &first) || first != next)
+				return;
+			r->text_chunk++;
+			have = 0;
+		}
+		r->text_used = (uint32_t)have;
+		next = RING_NAMES_MAX + 1 + r->ntexts;
+	}
+}
+
+static bool text_get(struct span_reader *r, struct span_intake *in, uint32_t name, char *out)
+{
+	uint32_t i = name - RING_NAMES_MAX;
+	uint8_t length[2];
+	size_t at, n;
+
+	if (i > r->ntexts)
+		texts_find(r, in);
+	if (i > r->ntexts)
+		return false;
+	at = ring_texts_at(0) + r->text_at[i];
+	if (!span_file_get(r, at, length, sizeof length))
+		return false;
+	n = length[0] | (size_t)length[1] << 8;
+	if (n > RING_TEXT_MAX || !span_file_get(r, at + sizeof length, out, n))
+		return false;
+	out[n] = '\0';
+	return *out;
+}
+
+bool span_name_get(struct span_reader *r, struct span_intake *in, uint32_t name,
+		   char out[RING_TEXT_MAX + 1])
+{
+	size_t at = offsetof(struct ring_head, name) + (size_t)name * RING_NAME_SIZE;
+
+	if (!name || name > SPAN_NUMBERS_MAX)
+		return false;
+	if (name > RING_NAMES_MAX)
+		return text_get(r, in, name, out);
+	if (!span_file_get(r, at, out, RING_NAME_SIZE))
+		return false;
+	out[RING_NAME_SIZE - 1] = '\0';
+	return *out;
 }

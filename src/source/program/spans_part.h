@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spans_part.h - a process's file while it is read: rings (spans.c), arguments (spans_args.c) and
- * counters (spans_counters.c). Private to these.
+ * spans_part.h - a process's file while it is read: rings (spans.c); counters, arguments and names
+ * (spans_counters.c). Private to these.
  */
 #ifndef SONDE_SOURCE_PROGRAM_SPANS_PART_H
 #define SONDE_SOURCE_PROGRAM_SPANS_PART_H

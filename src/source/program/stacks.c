@@ -6,7 +6,6 @@
 #include "base/text/number.h"
 #include "source/perf/perf_count.h"
 #include "source/program/stacks_helper.h"
-#include "source/program/stacks_tasks.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -382,7 +381,7 @@ static int stacks_open(void *state, const struct source_env *env, struct sample 
 	int bad;
 
 	if (strcmp(env->proc.path, "/proc") != 0)
-		return err_set(e, -EOPNOTSUPP, "the files read are not this kernel's /proc");
+		return err_set(e, -EOPNOTSUPP, SOURCE_NOT_THIS_KERNEL);
 	k->env = env;
 	k->asked_ns = INT64_MIN / 2;
 	/* One by one: most of it is tables, which stay untouched. */
@@ -404,7 +403,7 @@ const struct source source_stacks = {
 	.name = "stacks",
 	.what = "CPU time by function and line, by samples of stacks",
 	.fixes = perf_fixes,
-	.fix_admin = "install libexec/sonde/sonde-unwind, which needs elfutils' libdw to be built",
+	.fix_admin = STACKS_FIX_HELPER,
 	SOURCE_METRICS(metrics),
 	.declares_itself = true,
 	.size = sizeof(struct stacks),

@@ -3,21 +3,18 @@
 
 #include "base/bytes.h"
 #include "base/clock.h"
-#include "base/files.h"
 #include "base/helper.h"
 #include "base/process.h"
 #include "core/stacks/symbol.h"
 #include "core/stacks/waitkind.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -25,9 +22,8 @@
 
 /* ---- Helper ---- */
 
-enum {
-	OUT_OF_THE_WAY = STACKS_RINGS + STACKS_RINGS_MAX
-}; /* above the descriptors that the helper gets */
+_Static_assert(STACKS_SOCKET == (int)HELPER_SOCKET && STACKS_MEMORY == (int)HELPER_MEMORY,
+	       "as helpers have them");
 
 static const struct stacks_rings no_rings = { .n = 0 };
 
@@ -35,20 +31,11 @@ static const struct stacks_rings no_rings = { .n = 0 };
 static int make_page(struct stacks_helper *h)
 {
 	const struct stacks_rings *r = h->rings ? h->rings : &no_rings;
-	int fd = unnamed_memory("sonde-unwind");
-	void *memory = MAP_FAILED;
+	void *memory;
+	int fd = helper_memory("sonde-unwind", sizeof *h->page, &memory);
 
-	if (fd >= 0 && ftruncate(fd, sizeof *h->page) == 0)
-		memory = mmap(NULL, sizeof *h->page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (memory == MAP_FAILED) {
-		int bad = fd < 0 ? fd : -errno;
-
-		if (fd >= 0)
-			close(fd);
-		return bad;
-	}
-	/* So that nobody can cut it under this process; a plain file cannot be sealed. */
-	fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+	if (fd < 0)
+		return fd;
 	h->page = memory;
 	h->page->layout = sizeof *h->page;
 	h->page->parent = getpid();
@@ -86,59 +73,29 @@ static int make_page(struct stacks_helper *h)
 	return fd;
 }
 
-/* Only system calls, since the parent may have had threads. */
-static _Noreturn void become(const char *path, int socket, int memory, const struct stacks_rings *r)
-{
-	char *const argv[] = { (char *)path, NULL };
-	int from[2 + STACKS_RINGS_MAX] = { socket, memory }, null;
-	int n = 2;
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	for (size_t i = 0; i < r->n; i++)
-		from[n++] = r->fd[i];
-	for (int i = 0; i < n; i++)
-		from[i] = fcntl(from[i], F_DUPFD, OUT_OF_THE_WAY);
-	null = open("/dev/null", O_RDWR);
-	for (int fd = 0; fd < STACKS_SOCKET && null >= 0; fd++)
-		dup2(null, fd);
-	for (int i = 0; i < n; i++)
-		if (dup2(from[i], STACKS_SOCKET + i) < 0)
-			_exit(HELPER_NOT_STARTED);
-	descriptors_close(STACKS_SOCKET + n, -1);
-	execv(path, argv);
-	_exit(HELPER_NOT_STARTED);
-}
-
 int stacks_helper_start(struct stacks_helper *h, struct err *e)
 {
+	const struct stacks_rings *r = h->rings ? h->rings : &no_rings;
+	int fd[STACKS_RINGS + STACKS_RINGS_MAX] = { -1, -1, -1 };
+	struct talk t;
 	char path[PATH_MAX];
-	int pair[2], memory, bad = helper_find("unwind", "libdw-dev", path, sizeof path, e);
+	int bad = helper_find("unwind", "libdw-dev", path, sizeof path, e);
 
 	if (bad)
 		return bad;
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
-		return err_set(e, -errno, "cannot make a socket: %s", strerror(errno));
-	memory = make_page(h);
-	h->socket = fcntl(pair[0], F_DUPFD_CLOEXEC, STACKS_SOCKET); /* 0 to 2 may be closed here */
-	close(pair[0]);
-	h->pid = memory < 0 || h->socket < 0 ? -1 : fork();
-	if (h->pid == 0)
-		become(path, pair[1], memory, h->rings ? h->rings : &no_rings);
-	if (h->pid < 0)
-		bad = memory < 0 ? memory : -errno;
-	close(pair[1]);
-	if (memory >= 0)
-		close(memory);
-	if (bad) {
+	fd[HELPER_MEMORY] = make_page(h);
+	if (fd[HELPER_MEMORY] < 0)
+		return err_set(e, fd[HELPER_MEMORY], "cannot start %s: %s", path,
+			       strerror(-fd[HELPER_MEMORY]));
+	for (size_t i = 0; i < r->n; i++)
+		fd[STACKS_RINGS + i] = r->fd[i];
+	bad = helper_start(path, fd, STACKS_RINGS + (int)r->n, &t, e);
+	close(fd[HELPER_MEMORY]);
+	h->pid = t.pid;
+	h->socket = t.socket;
+	if (bad)
 		stacks_helper_stop(h);
-		err_set(e, bad, "cannot start %s: %s", path, strerror(-bad));
-	}
 	return bad;
-}
-
-enum stacks_stage stacks_helper_stage(const struct stacks_helper *h)
-{
-	return (enum stacks_stage)atomic_load_explicit(&h->page->stage, memory_order_acquire);
 }
 
 void stacks_helper_ask(struct stacks_helper *h, bool last)

@@ -13,6 +13,10 @@
 
 #include <stdbool.h>
 
+/* The fix_admin of sources that have it. */
+#define STACKS_FIX_HELPER                                                                          \
+	"install libexec/sonde/sonde-unwind, which needs elfutils' libdw to be built"
+
 /* Ids that the first new module, frame and node may have. */
 struct stacks_ids {
 	uint32_t module, frame, node;
@@ -76,7 +80,6 @@ struct stacks_helper {
 int stacks_helper_start(struct stacks_helper *h, struct err *e);
 /* Likewise, and waits for its first answer: nothing is recorded, this only tries. */
 int stacks_helper_try(struct stacks_helper *h, struct err *e);
-enum stacks_stage stacks_helper_stage(const struct stacks_helper *h);
 void stacks_helper_ask(struct stacks_helper *h, bool last);
 bool stacks_helper_answered(const struct stacks_helper *h);
 /* Has it ended by itself? It is reaped then. */
@@ -107,5 +110,23 @@ void stacks_take(struct stacks_taken *t, struct stacks_page *p, const struct sou
 /* All there is, for which the job's end waits a moment. False: the helper did not answer. */
 bool stacks_take_last(struct stacks_taken *t, struct stacks_helper *h, const struct source_job *job,
 		      struct sample *s);
+
+/*
+ * The job's tasks that events are opened on, which all they start inherits; and why that is
+ * refused.
+ */
+
+struct stacks_new {
+	const pid_t *pids;
+	size_t n;
+	bool running; /* none of them is a launcher, whatever the environment says */
+};
+
+/* Every thread of these processes and of what they have started, or a launcher. 0, or -errno with a
+ * sentence where none could be added; those that were refused are added to *missed. */
+int stacks_tasks_add(struct stacks_rings *r, const struct source_env *env, struct stacks_new these,
+		     int64_t *missed, struct err *e);
+/* A refusal of perf events in words, with what helps against it; other errors stay as they are. */
+int stacks_explain(const struct source_env *env, int bad, struct err *e);
 
 #endif

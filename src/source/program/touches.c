@@ -6,7 +6,6 @@
 #include "base/text/number.h"
 #include "source/perf/perf_count.h"
 #include "source/program/stacks_helper.h"
-#include "source/program/stacks_tasks.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -304,7 +303,7 @@ static int touches_open(void *state, const struct source_env *env, struct sample
 	int bad;
 
 	if (strcmp(env->proc.path, "/proc") != 0)
-		return err_set(e, -EOPNOTSUPP, "the files read are not this kernel's /proc");
+		return err_set(e, -EOPNOTSUPP, SOURCE_NOT_THIS_KERNEL);
 	k->env = env;
 	k->asked_ns = INT64_MIN / 2;
 	k->helper = (struct stacks_helper){ .use = &use,
@@ -338,7 +337,7 @@ const struct source source_touches = {
 	.name = "touches",
 	.what = "memory by function and line, by samples of page faults",
 	.fixes = perf_fixes,
-	.fix_admin = "install libexec/sonde/sonde-unwind, which needs elfutils' libdw to be built",
+	.fix_admin = STACKS_FIX_HELPER,
 	SOURCE_METRICS(metrics),
 	.declares_itself = true,
 	.size = sizeof(struct touches),

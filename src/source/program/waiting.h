@@ -10,8 +10,34 @@
 #define SONDE_SOURCE_PROGRAM_WAITING_H
 
 #include "base/root.h"
-#include "core/stacks/stall.h"
+#include "core/stacks/waitkind.h"
 #include "source/program/connections.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * The descriptors that a thread waits for in poll, select or epoll.
+ *
+ * Where its system call points to is read from /proc/PID/mem, which stops nobody; what an epoll
+ * descriptor watches is in its fdinfo. Both need the rights that /proc/PID/syscall needs. The bytes
+ * are hostile.
+ */
+
+enum { POLLED_MAX = 64 };
+
+struct polled {
+	int fd[POLLED_MAX]; /* in their order; more are passed over */
+	size_t n;
+	bool by_epoll; /* an event loop's: it watches pipes and sockets of its own as well */
+};
+
+/* Of a system call with these arguments: 0, or -errno when it is none of them or is not readable.
+ */
+int polled_read(const struct root *proc, pid_t pid, long call, const uint64_t *arg,
+		struct polled *out);
 
 enum { WAITING_TEXT = 200, WAITING_THREADS = 16 /* of a process that are looked at */ };
 

@@ -141,7 +141,7 @@ static int check(const struct source_env *env, struct err *e)
 	int64_t ns;
 
 	if (strcmp(env->proc.path, "/proc") != 0)
-		return err_set(e, -EOPNOTSUPP, "the files read are not this kernel's /proc");
+		return err_set(e, -EOPNOTSUPP, SOURCE_NOT_THIS_KERNEL);
 	if (root_read(&env->proc, "self/schedstat", text, sizeof text) <= 0 ||
 	    !number_i64(&at, &ns) || ns <= 0)
 		return err_set(e, -EOPNOTSUPP,
@@ -196,7 +196,7 @@ static bool waits_wanted(const struct source_env *env)
 const struct source source_waits = {
 	.name = "waits",
 	.what = "wall time of threads by what they wait for",
-	.fix_admin = "install libexec/sonde/sonde-unwind, which needs elfutils' libdw to be built",
+	.fix_admin = STACKS_FIX_HELPER,
 	SOURCE_METRICS(metrics),
 	.size = sizeof(struct waits),
 	.wanted = waits_wanted,

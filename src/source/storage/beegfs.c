@@ -4,9 +4,9 @@
 #include "base/clock.h"
 #include "base/text/number.h"
 #include "source/device.h"
+#include "source/kept.h"
 #include "source/period.h"
 #include "source/source.h"
-#include "source/sysfs.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -210,7 +210,7 @@ const struct source source_beegfs = {
 	.name = "beegfs",
 	.what = "BeeGFS clients: servers, connections, targets; their input and output is not reported",
 	.fixes = source_not_mounted,
-	.fix_admin = "mount /proc where the job runs, without subset=pid",
+	.fix_admin = SOURCE_FIX_PROC,
 	SOURCE_METRICS(metrics),
 	.size = sizeof(struct beegfs),
 	.open = beegfs_open,

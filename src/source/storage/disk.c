@@ -6,7 +6,6 @@
 #include "source/device.h"
 #include "source/kept.h"
 #include "source/source.h"
-#include "source/sysfs.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -367,7 +366,7 @@ static int disk_read(void *state, struct sample *s)
 const struct source source_disk = {
 	.name = "disk",
 	.what = "disks of the node",
-	.fix_admin = "mount /proc where the job runs, without subset=pid",
+	.fix_admin = SOURCE_FIX_PROC,
 	SOURCE_METRICS(metrics),
 	.size = sizeof(struct disk),
 	.open = disk_open,

@@ -6,9 +6,9 @@
  */
 #include "base/clock.h"
 #include "base/text/number.h"
-#include "source/fdlist.h"
 #include "source/kept.h"
 #include "source/period.h"
+#include "source/procfile.h"
 #include "source/source.h"
 #include "source/storage/mountinfo.h"
 #include "source/storage/statfs_helper.h"

@@ -6,9 +6,9 @@
 #include "base/text/number.h"
 #include "core/metric.h"
 #include "source/device.h"
+#include "source/kept.h"
 #include "source/period.h"
 #include "source/source.h"
-#include "source/sysfs.h"
 
 #include <errno.h>
 #include <stdio.h>

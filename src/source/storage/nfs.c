@@ -6,7 +6,6 @@
 #include "source/period.h"
 #include "source/source.h"
 #include "source/storage/mountinfo.h"
-#include "source/storage/mountstats.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -378,7 +377,7 @@ const struct source source_nfs = {
 	.name = "nfs",
 	.what = "NFS mounts, for all users of the node",
 	.fixes = source_not_mounted,
-	.fix_admin = "mount /proc where the job runs, without subset=pid",
+	.fix_admin = SOURCE_FIX_PROC,
 	SOURCE_METRICS(metrics),
 	.size = sizeof(struct nfs),
 	.open = nfs_open,

@@ -4,7 +4,7 @@
  * files are read for each, so the processes are looked at in turn, so many of their files a second.
  */
 #include "base/clock.h"
-#include "base/crc32c.h"
+#include "base/hash.h"
 #include "base/text/number.h"
 #include "source/period.h"
 #include "source/source.h"

@@ -26,7 +26,7 @@ function scaled(v, base, prefixes, unit) {
 	return (i === 0 && Number.isInteger(v) ? String(v) : digits(v)) + ' ' + prefixes[i] + unit;
 }
 
-/* As unit_format of core/unit.c: one decimal, none of bytes themselves. */
+/* As unit_format of core/metric.c: one decimal, none of bytes themselves. */
 function rounded(v, base, prefixes, unit) {
 	let i = 0;
 	while (Number(Math.abs(v).toFixed(i ? 1 : 0)) >= base && i < prefixes.length - 1) {
@@ -76,7 +76,7 @@ function clock(s, step) {
 	return parts.slice(0, 2).join(' ');
 }
 
-/* As unit_format of core/unit.c, so that page, terminal and PDF agree: "5 ms", "1.24 s", "12 min 07 s", "3 h 05 min". */
+/* As unit_format of core/metric.c, so that page, terminal and PDF agree: "5 ms", "1.24 s", "12 min 07 s", "3 h 05 min". */
 function duration(s) {
 	const a = Math.abs(s), whole = Math.round(a), two = (n) => String(Math.floor(n)).padStart(2, '0');
 	const text = a === 0 ? '0 s' :
