@@ -68,6 +68,8 @@ TEXT_OF(hot_process, hot.who)
 TEXT_OF(hot_advice, hot.advice)
 TEXT_OF(recursive_function, code_recursion)
 TEXT_OF(growing_function, touched_top)
+TEXT_OF(tool, tool)
+TEXT_OF(tool_advice, tool_advice)
 TEXT_OF(top_wait, wait_top)
 
 static const char *lost_why(const struct summary *s)
@@ -288,6 +290,9 @@ const struct text_variable text_variables[] = {
 	{ "hot_process", "The process that it is in, or several alike, with arguments.",
 	  hot_process },
 	{ "hot_advice", "What to do about code of its kind.", hot_advice },
+	{ "tool", "What checks or measures the program, and used most: \"tracemalloc, which ...\".",
+	  tool },
+	{ "tool_advice", "How to turn it off.", tool_advice },
 	{ "busiest_command", "The command whose processes used most CPU time.", busiest_command },
 	{ "main_command",
 	  "The command whose processes used at least half of the CPU time; else \"several commands\".",

@@ -459,6 +459,7 @@ static void tell_kinds(struct story *y, const struct run *r)
 		if (y->wait[kind].seconds > y->wait[longest].seconds)
 			longest = kind;
 	}
+	y->waited_longest_s = y->wait[longest].seconds;
 	if (longest != STALL_NONE)
 		snprintf(y->idle_in, sizeof y->idle_in, "; meanwhile %s.",
 			 longest == STALL_EVENTS && y->silent_s >= y->wait[longest].seconds / 2
