@@ -235,8 +235,10 @@ static const struct {
 	{ "idle idle-head idle-tail idle-hole idle-throughout waited",
 	  "hung stopped polling file-lock slept-late round-trips waits-network waits-storage "
 	  "waits-file-lock waits-sleep failed-after-waiting" },
+	{ "slept-fixed", "idle-in-parts" },
+	{ "idle waited single-core", "slept-fixed idle-in-parts" },
 	{ "cores-unused",
-	  "idle-throughout waited hung stopped polling file-lock slept-late round-trips "
+	  "slept-fixed idle-in-parts idle-throughout waited hung stopped polling file-lock slept-late round-trips "
 	  "slow-files single-core single-core-then-idle serial-phase bottleneck "
 	  "one-after-another takes-turns unequal-workers" },
 	/* one core was in use, and threads that wanted more */

@@ -427,72 +427,6 @@ static void find_spinning(struct summary *s)
 	}
 }
 
-/* By the function, or the file, with most of the time of that class. */
-static const struct {
-	const char *names, *tool, *off;
-} tools[] = {
-	{ "tracemalloc_*,_PyTraceMalloc_*,traceback_*", "Python's tracemalloc",
-	  "Switch it off: unset PYTHONTRACEMALLOC, no -X tracemalloc, no tracemalloc.start()." },
-	{ "_PyMem_Debug*", "Python's debugging allocator",
-	  "Switch it off: unset PYTHONMALLOC and PYTHONDEVMODE, no -X dev." },
-	{ "CTracer_*,*/coverage/*", "coverage of Python", "Run it without coverage." },
-	{ "profile_trampoline,trace_trampoline,call_trampoline,call_profile_func,profiler_callback,ptrace_*,"
-	  "_lsprof*",
-	  "a profiler or tracer of Python",
-	  "Run it without cProfile, sys.settrace or sys.setprofile." },
-	{ "__asan*,__hwasan*,libasan*,libhwasan*", "the address sanitizer",
-	  "Build it without -fsanitize=address." },
-	{ "__tsan*,libtsan*,runtime.race*", "the thread sanitizer (race detector)",
-	  "Build it without -fsanitize=thread (Go: without -race)." },
-	{ "__ubsan*,libubsan*,__msan*,libmsan*,__lsan*,liblsan*,__interceptor*,___interceptor*,__sanitizer*,"
-	  "libclang_rt*",
-	  "a sanitizer", "Build it without -fsanitize." },
-	{ "__gcov*,gcov*", "gcov, which counts what runs", "Build it without --coverage." },
-	{ "mcount,_mcount,__mcount*,__fentry__,__cyg_profile*", "gprof or tracing of each function",
-	  "Build it without -pg and -finstrument-functions." },
-	{ "libc_malloc_debug*,mtrace,libmcheck*,libefence*", "a checking malloc",
-	  "Switch it off: unset MALLOC_CHECK_, MALLOC_TRACE and LD_PRELOAD." },
-	{ "memcheck-*,callgrind-*,cachegrind-*,helgrind-*,drd-*,massif-*,vgpreload*,*valgrind*",
-	  "valgrind", "Run it without valgrind." },
-	{ "Jvmti*,checked_jni*", "an agent or check of the JVM",
-	  "Start java without -agentlib, -agentpath, -javaagent and -Xcheck:jni." },
-	{ "v8::*,v8_inspector*", "node's profiler or inspector",
-	  "Start node without --prof, --cpu-prof and --inspect." },
-};
-
-static void find_tool(struct summary *s)
-{
-	const struct stacks *st = s->code->stacks;
-	const uint32_t class = classes_find(&s->code->classes, "tools");
-	double of[sizeof tools / sizeof tools[0]] = { 0 };
-	size_t best = 0;
-
-	s->code_tool = "a tool";
-	s->code_tool_off = "Run it without.";
-	for (uint32_t i = 1; i < st->nnodes; i++) {
-		const struct stacks_node *x = &st->nodes[i];
-		bool found = false;
-
-		if (x->class != class || !(x->self > 0))
-			continue;
-		for (uint32_t at = i; at && !found; at = st->nodes[at].parent) {
-			const struct stacks_function *f = &st->functions[st->nodes[at].function];
-
-			for (size_t k = 0; k < sizeof tools / sizeof tools[0] && !found; k++) {
-				found = glob_match(tools[k].names, f->name) ||
-					glob_match(tools[k].names, symbol_base(f->module));
-				of[k] += found ? x->self : 0;
-			}
-		}
-	}
-	for (size_t k = 1; k < sizeof tools / sizeof tools[0]; k++)
-		best = of[k] > of[best] ? k : best;
-	if (of[best] > 0) {
-		s->code_tool = tools[best].tool;
-		s->code_tool_off = tools[best].off;
-	}
-}
-
 static const double tiny = 1e-12; /* seconds: it is one, though nothing is known of its time */
 
 /* With what its functions call, as those of mathematics. */
@@ -553,7 +487,6 @@ int summary_hot_make(struct summary *s)
 	if (!a || !s->code->stacks || !(s->code->stacks->total > 0) || !(a->whole_s > 0))
 		return 0;
 	find_spinning(s);
-	find_tool(s);
 	rc = find_fortran(s);
 	if (rc)
 		return rc;

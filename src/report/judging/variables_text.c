@@ -71,10 +71,10 @@ TEXT_OF(hot_place, hot.place)
 TEXT_OF(hot_process, hot.who)
 TEXT_OF(hot_advice, hot.advice)
 TEXT_OF(top_fortran, code_fortran)
-TEXT_OF(tool, code_tool)
-TEXT_OF(tool_off, code_tool_off)
 TEXT_OF(recursive_function, code_recursion)
 TEXT_OF(growing_function, touched_top)
+TEXT_OF(tool, tool)
+TEXT_OF(tool_advice, tool_advice)
 TEXT_OF(top_wait, wait_top)
 
 static const char *lost_why(const struct summary *s)
@@ -342,9 +342,10 @@ const struct text_variable text_variables[] = {
 	  hot_process },
 	{ "top_fortran", "The function of Fortran that most of the CPU time is in or called from.",
 	  top_fortran },
-	{ "tool", "The checking or profiling tool that used most CPU time.", tool },
-	{ "tool_off", "How to switch it off.", tool_off },
 	{ "hot_advice", "What to do about code of its kind.", hot_advice },
+	{ "tool", "What checks or measures the program, and used most: \"tracemalloc, which ...\".",
+	  tool },
+	{ "tool_advice", "How to turn it off.", tool_advice },
 	{ "busiest_command", "The command whose processes used most CPU time.", busiest_command },
 	{ "main_command",
 	  "The command whose processes used at least half of the CPU time; else \"several commands\".",

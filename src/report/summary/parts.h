@@ -143,6 +143,8 @@ void summary_work_make(struct summary *s);
 /* The one place that most of it went to, after the processes: 0 or -ENOMEM. */
 int summary_hot_make(struct summary *s);
 void summary_code_ranks_init(struct summary *s); /* nothing is known */
+/* After commands, processes and stacks. */
+void summary_tools_make(struct summary *s);
 /* By process, how much of its code is MPI's. With the code's rows. */
 int summary_code_ranks(struct summary *s, struct err *e);
 /* What waits held the job up. After the job and its waits. 0 or -ENOMEM. */

@@ -494,6 +494,7 @@ static void tell_kinds(struct story *y, const struct run *r)
 		if (y->wait[kind].seconds > y->wait[longest].seconds)
 			longest = kind;
 	}
+	y->waited_longest_s = y->wait[longest].seconds;
 	if (longest != STALL_NONE)
 		snprintf(y->idle_in, sizeof y->idle_in, "; meanwhile %s.",
 			 longest == STALL_EVENTS && y->silent_s >= y->wait[longest].seconds / 2
@@ -509,7 +510,6 @@ static void tell_sleeper(struct story *y, const struct run *r)
 	const char *where = r->nnodes == 2 ? run_find_text(r, 1, "job.silent_where") : NULL;
 	size_t n;
 
-	y->slept_by_sleep = *in ? stall_is_sleep(in) : NAN;
 	from = *in && where && !strcmp(in, y->silent_in) ? strstr(where, " < ") : NULL;
 	if (!from)
 		return;

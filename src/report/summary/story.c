@@ -425,6 +425,7 @@ void story_init(struct story *y)
 		.others_cores = NAN,
 		.crowded_cores = NAN,
 		.holes_s = NAN,
+		.waited_longest_s = NAN,
 		.hole_s = NAN,
 		.hole_from_s = NAN,
 		.hole_to_s = NAN,

@@ -113,6 +113,7 @@ struct story {
 	char silent_in[STORY_TEXT + 60];
 	char silent_advice[STORY_WHERE];
 	struct story_wait wait[STALL_NUMBER_OF];
+	double waited_longest_s;       /* of one kind; NAN: without a watch */
 	char idle_in[STORY_TEXT + 80]; /* "; meanwhile sleep (pid 12) ..." of the longest; or "" */
 	/* How often it woke a second while it rested; how often it started sleep, and what else as
 	 * often: "; a script started sleep 12 times, curl 12 times". */
@@ -176,7 +177,6 @@ struct story {
 	 */
 	double incompressible_read, incompressible_written, incompressible_s;
 	char incompressible[200];
-	double slept_by_sleep;        /* 1: what was seen to sleep is the command sleep, else 0 */
 	char slept_where[STORY_TEXT]; /* ", at the end in run_trial (sweep.py:7)."; or "" */
 	struct story_fabric fabric;
 	/* Of the file systems of the job's directories the one that was the fullest, by space and

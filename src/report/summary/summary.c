@@ -221,6 +221,7 @@ static int make_parts(struct summary *s, struct run *r, struct series_index *x,
 	summary_work_make(s);
 	if (!rc && summary_hot_make(s))
 		rc = err_set(e, -ENOMEM, "out of memory for the code of %.300s", r->path);
+	summary_tools_make(s);
 	if (!rc)
 		rc = summary_straggler_make(s, r, x, e);
 	if (!rc && (summary_holdups_make(s, r) || summary_elsewhere_make(s, r) ||

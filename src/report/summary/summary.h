@@ -313,9 +313,13 @@ struct summary {
 	char code_top[160];         /* "solve (solver.c:41)" */
 	char code_spins[160];       /* likewise, of those that take locks or spin; "": none */
 	double code_r_ratio;        /* CPU time of what R's evaluator calls, a share */
-	const char *code_tool, *code_tool_off; /* that checks or profiles it; NULL: none */
-	struct summary_hot hot;                /* where most of the CPU time went */
-	char main_work[320]; /* "R, 57 % of it in libR.so (no symbols)"; "": not known */
+	/* What checks or measures the program and was left on: its share of the CPU time, the lower
+	 * end of the 95 % interval of that, what it is, and how to turn it off; NAN: there is none.
+	 */
+	double tool_ratio, tool_least;
+	const char *tool, *tool_advice;
+	struct summary_hot hot; /* where most of the CPU time went */
+	char main_work[320];    /* "R, 57 % of it in libR.so (no symbols)"; "": not known */
 	struct summary_share share[SUMMARY_SHARES];
 	uint32_t nshares;
 	/* Of the time of threads, if it was recorded: the share of each kind of wait, where they
