@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As in base/crc32c.c: the compiler's own check would ask the processor at every start. */
+/* As in base/hash.c: the compiler's own check would ask the processor at every start. */
 #if defined(__x86_64__) && __has_include(<sys/platform/x86.h>)
 #include <sys/platform/x86.h>
 #define HAS_AVX2 CPU_FEATURE_ACTIVE(AVX2)

@@ -67,6 +67,30 @@ const char *advice_of_interpreter(const struct summary *s)
 	return any_interpreter;
 }
 
+/* ---- memory that is taken again and again ---- */
+
+static const struct {
+	const char *commands, *advice;
+} memories[] = {
+	{ "node nodejs deno bun",
+	  "Garbage is collected and its memory taken again: make fewer and smaller temporary arrays and objects (no "
+	  "spread or concat of what has grown, in a loop), or raise --max-semi-space-size." },
+	{ "java",
+	  "Give the heap its memory at the start (-Xms, -XX:+AlwaysPreTouch), and make fewer temporary objects." },
+};
+
+const char *advice_of_faults(const struct summary *s)
+{
+	const char *name = s->ncommands ? s->commands[0].name : "";
+
+	for (size_t i = 0; i < sizeof memories / sizeof memories[0]; i++)
+		if (is_one_of(name, memories[i].commands))
+			return memories[i].advice;
+	return "Memory is freed and allocated again, or copied after a fork: reuse buffers, tell the "
+	       "allocator to keep them (MALLOC_TRIM_THRESHOLD_, MALLOC_MMAP_THRESHOLD_), fork helpers "
+	       "while the process is small.";
+}
+
 /* ---- what looks for an interpreter at each start ---- */
 
 static const struct {

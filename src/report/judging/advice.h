@@ -9,6 +9,8 @@
 
 /* "Move loops into NumPy, Numba or Cython.": of the interpreter that used most CPU time. */
 const char *advice_of_interpreter(const struct summary *s);
+/* What helps against page faults, by what manages the memory. */
+const char *advice_of_faults(const struct summary *s);
 /* "(-O0). Build with -O2 ...": of the language of what was compiled without optimization. */
 const char *advice_of_unoptimized(const struct summary *s);
 

@@ -144,6 +144,9 @@ static const struct {
 	[HOT_IN_COMPRESSION] = { { "compression" } },
 	[HOT_IN_EXCEPTIONS] = { { "exceptions" } },
 	[HOT_IN_PATTERNS] = { { "pattern-compilation" } },
+	[HOT_IN_LOCKS] = { { "locks" } },
+	[HOT_IN_MPI] = { { "mpi" } },
+	[HOT_IN_PARSING] = { { "parsing" } },
 	[HOT_IN_FAULTS] = { { NULL } },
 };
 static const double nearly_all = 0.8;

@@ -118,6 +118,9 @@ HOT_IN(allocation_in, HOT_IN_ALLOCATION)
 HOT_IN(compression_in, HOT_IN_COMPRESSION)
 HOT_IN(exceptions_in, HOT_IN_EXCEPTIONS)
 HOT_IN(pattern_in, HOT_IN_PATTERNS)
+HOT_IN(locks_in, HOT_IN_LOCKS)
+HOT_IN(mpi_in, HOT_IN_MPI)
+HOT_IN(parsing_in, HOT_IN_PARSING)
 HOT_IN(faults_in, HOT_IN_FAULTS)
 
 static const char *no_storage(const struct summary *s)
@@ -332,6 +335,11 @@ const struct text_variable text_variables[] = {
 	{ "allocation_in", "The same of allocating.", allocation_in },
 	{ "compression_in", "The same of compression.", compression_in },
 	{ "exceptions_in", "The same of exceptions.", exceptions_in },
+	{ "faults_advice", "What helps against page faults, by what manages the memory.",
+	  advice_of_faults },
+	{ "locks_in", "The same of taking locks.", locks_in },
+	{ "mpi_in", "The same of MPI.", mpi_in },
+	{ "parsing_in", "The same of parsing documents.", parsing_in },
 	{ "pattern_in", "The same of compiling regular expressions.", pattern_in },
 	{ "faults_in", "The one that has four fifths of all samples; else \".\"", faults_in },
 	{ "no_storage",

@@ -482,6 +482,7 @@ static void find_builds(struct summary *s, const struct run *r)
 		several |= !is_serial(r, i);
 	}
 	y->make_is_serial = serial && !several;
+	y->make_is_parallel = several;
 }
 
 int summary_standouts_make(struct summary *s, const struct run *r, const struct series_index *x)

@@ -395,7 +395,7 @@ static void init_ending(struct story *y)
 	y->starved_nice = y->starved_s = NAN;
 	y->workers = y->worker_most_s = y->worker_others_s = y->late_sleeps = y->late_s = NAN;
 	y->hidden_work_ratio = y->hidden_s = y->hidden_short = y->hidden_crashes = NAN;
-	y->compilers = y->compilers_s = y->make_is_serial = NAN;
+	y->compilers = y->compilers_s = y->make_is_serial = y->make_is_parallel = NAN;
 	y->hidden_alike = y->hidden_each_time = y->killed = y->killed_s = y->killed_signal = NAN;
 	y->heap_limit = y->heap_held = NAN;
 	y->disk_free_bytes = y->disk_bytes = y->disk_free_ratio = y->disk_no_inodes = NAN;

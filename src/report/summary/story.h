@@ -149,7 +149,7 @@ struct story {
 	double killed, killed_s, killed_signal;
 	/* Processes of compilers, their CPU time, and whether make started them without having been
 	 * told to run several at a time. */
-	double compilers, compilers_s, make_is_serial;
+	double compilers, compilers_s, make_is_serial, make_is_parallel;
 	char killed_process[STORY_TEXT], killed_by[STORY_TEXT + 60];
 	/* Processes that one process started under one name, with that of the longest serial
 	 * stretch, which had most to do: how many, seconds that it worked or waited for a core, and
