@@ -258,7 +258,9 @@ static int take(struct steps *x, const struct occurrences *all, const struct rec
 	double before = NAN;
 	uint32_t n = 0;
 
-	x->step = calloc(best->n + 1u, sizeof *x->step);
+	if (!all->event || !best->n)
+		return 0;
+	x->step = calloc(best->n, sizeof *x->step);
 	if (!x->step)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < best->n; i++) {
