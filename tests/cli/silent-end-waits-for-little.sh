@@ -10,10 +10,10 @@ record() { # STRACE-OPTIONS...
 	strace -f -y -qq -o calls -e trace=clone,fork,vfork,fdatasync,madvise,kill,close,ftruncate,sendmsg,rename,fstatfs "$@" \
 		"$SONDE" run --quiet -o out -- sh -c 'exit 3' && status=0 || status=$?
 	equal "exit status" 3 "$status"
-	grep -q 'sendmsg(.*"\\5\\0\\0\\0\\5\\0\\0\\0' calls || fail "no MESSAGE_DONE: $(grep sendmsg calls)"
-	sed '/sendmsg(.*"\\5\\0\\0\\0\\5\\0\\0\\0/,$d' calls >waited
-	recorder=$(awk '/sendmsg\(.*"\\5\\0\\0\\0\\5\\0/ { print $1; exit }' calls)
-	sed '1,/sendmsg(.*"\\5\\0\\0\\0\\5\\0\\0\\0/d' calls >behind
+	grep -q 'sendmsg(.*"\\6\\0\\0\\0\\5\\0\\0\\0' calls || fail "no MESSAGE_DONE: $(grep sendmsg calls)"
+	sed '/sendmsg(.*"\\6\\0\\0\\0\\5\\0\\0\\0/,$d' calls >waited
+	recorder=$(awk '/sendmsg\(.*"\\6\\0\\0\\0\\5\\0/ { print $1; exit }' calls)
+	sed '1,/sendmsg(.*"\\6\\0\\0\\0\\5\\0\\0\\0/d' calls >behind
 }
 count() { # FILE PATTERN: how many calls there were until the launcher heard that all is done, or behind that
 	grep -c "$2" "$1"
@@ -23,7 +23,7 @@ record
 equal "syncs of the recording, waited for" 0 "$(count waited 'fdatasync(')"
 equal "syncs of the recording, behind" 1 "$(count behind 'fdatasync(.*\.sonde')"
 # From the job's end on: what only the start needed is given back once, after some samples.
-sed '1,/sendmsg(.*"\\5\\0\\0\\0\\4\\0\\0\\0/d' waited >last
+sed '1,/sendmsg(.*"\\6\\0\\0\\0\\4\\0\\0\\0/d' waited >last
 [ -s last ] || fail "no MESSAGE_ENDED: $(grep sendmsg calls)"
 equal "memory given back" 0 "$(count last "^$recorder .*MADV_DONTNEED")"
 equal "processes made by the recorder" 0 "$(sed -n '/fstatfs([0-9]*<[^>]*\/out>/,$p' waited |
