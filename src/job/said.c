@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "job/said.h"
 
+#include "base/clock.h"
 #include "base/process.h"
 #include "base/root.h"
 #include "base/text/escape.h"
@@ -14,15 +15,17 @@
 #include <linux/magic.h>
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static bool make_in(struct span_folder *f, const char *where)
@@ -221,9 +224,26 @@ void said_taken(struct said *x)
 	file_close(&x->marks.fd);
 }
 
+/* What a thread of the launcher does must not be counted as input and output of the job: it posts a
+ * semaphore, since a write to a pipe or an eventfd is counted. */
+static bool done_within(sem_t *done, int ms)
+{
+	struct timespec until;
+	int64_t ns;
+	int rc;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	ns = until.tv_nsec + ms * NS_PER_MS;
+	until.tv_sec += ns / NS_PER_S;
+	until.tv_nsec = ns % NS_PER_S;
+	while ((rc = sem_timedwait(done, &until)) && errno == EINTR)
+		;
+	return !rc;
+}
+
 struct removal {
 	struct said what;
-	int done; /* an eventfd */
+	sem_t done;
 };
 
 static void *remove_it(void *given)
@@ -231,7 +251,7 @@ static void *remove_it(void *given)
 	struct removal *r = given;
 
 	remove_elsewhere(&r->what);
-	eventfd_write(r->done, 1);
+	sem_post(&r->done);
 	return NULL;
 }
 
@@ -240,17 +260,13 @@ static void *remove_it(void *given)
 static bool remove_in_time(const struct said *x)
 {
 	static struct removal r; /* a thread that hangs still has it */
-	struct pollfd p = { .events = POLLIN };
 	pthread_t thread;
 
-	r = (struct removal){ *x, eventfd(0, EFD_CLOEXEC) };
-	p.fd = r.done;
-	if (p.fd < 0 || pthread_create(&thread, NULL, remove_it, &r)) {
-		file_close(&r.done);
+	r.what = *x;
+	if (sem_init(&r.done, 0, 0) || pthread_create(&thread, NULL, remove_it, &r))
 		return false;
-	}
 	pthread_detach(thread);
-	poll(&p, 1, PATIENCE_MS);
+	done_within(&r.done, PATIENCE_MS);
 	return true;
 }
 
@@ -343,6 +359,22 @@ static size_t squeeze_repeats(char *text, size_t n)
 	return (size_t)(to - text);
 }
 
+/* By a mapping, since what the launcher reads would be counted as read by the job; the kernel
+ * copies it, so that a file that shrinks meanwhile is no SIGBUS. */
+static ssize_t read_uncounted(int fd, char *text, size_t size, int64_t at)
+{
+	int64_t from = at - at % sysconf(_SC_PAGESIZE);
+	size_t skipped = (size_t)(at - from), mapped = skipped + size;
+	char *map = mmap(NULL, mapped, PROT_READ, MAP_SHARED, fd, from);
+	ssize_t n;
+
+	if (map == MAP_FAILED)
+		return pread(fd, text, size, at);
+	n = memory_copy(getpid(), (uint64_t)(uintptr_t)map + skipped, text, size);
+	munmap(map, mapped);
+	return n < 0 ? pread(fd, text, size, at) : n;
+}
+
 /* The last bytes of fd, of those from `from` on; of a file that was emptied, of all. */
 static void read_end(int fd, int64_t from, struct printed *out)
 {
@@ -356,7 +388,7 @@ static void read_end(int fd, int64_t from, struct printed *out)
 		from = st.st_size < from ? 0 : from;
 		at = st.st_size - END_BYTES;
 		at = at < from ? from : at;
-		n = pread(fd, text, sizeof text, at);
+		n = st.st_size > at ? read_uncounted(fd, text, (size_t)(st.st_size - at), at) : 0;
 		kept = squeeze_repeats(text, n > 0 ? (size_t)n : 0);
 		out->n = (uint32_t)(kept < sizeof out->text ? kept : sizeof out->text);
 		out->is_cut = at > from || kept > out->n;
@@ -370,7 +402,8 @@ static void read_end(int fd, int64_t from, struct printed *out)
 
 /* A thread that hangs still has it when nobody waits any more. */
 struct reading {
-	int fd, done; /* done: an eventfd */
+	int fd;
+	sem_t done;
 	int64_t from;
 	struct printed what;
 };
@@ -389,7 +422,7 @@ static void *read_it(void *given)
 		read_end(fd, r->from, &r->what);
 	if (fd >= 0)
 		close(fd);
-	eventfd_write(r->done, 1);
+	sem_post(&r->done);
 	return NULL;
 }
 
@@ -412,7 +445,6 @@ static bool start_reading(struct reading *r)
 void printed_read(const struct printed_place *p, struct printed *out)
 {
 	static struct reading r;
-	struct pollfd wait = { .events = POLLIN };
 	const char *absent = p->absent;
 
 	*out = (struct printed){ .version = MESSAGE_VERSION,
@@ -420,11 +452,12 @@ void printed_read(const struct printed_place *p, struct printed *out)
 				 .is_output = p->is_output };
 	if (p->fd >= 0) {
 		absent = "it could not be read";
-		r = (struct reading){ p->fd, eventfd(0, EFD_CLOEXEC), p->from, *out };
-		wait.fd = r.done;
-		if (r.done >= 0 && start_reading(&r)) {
+		r.fd = p->fd;
+		r.from = p->from;
+		r.what = *out;
+		if (!sem_init(&r.done, 0, 0) && start_reading(&r)) {
 			absent = "its file system does not answer";
-			if (poll(&wait, 1, READ_MS) > 0) {
+			if (done_within(&r.done, READ_MS)) {
 				*out = r.what;
 				absent = out->absent;
 			}

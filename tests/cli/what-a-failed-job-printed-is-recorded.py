@@ -120,3 +120,10 @@ assert not recorded("copy")[0]
 subprocess.run([SONDE, "recover", "--without-environment", "tasks", "-o", "tasks-copy"], stderr=subprocess.DEVNULL, check=True)
 assert b"MemoryError" not in b"".join(open(f"tasks-copy/{f}", "rb").read() for f in os.listdir("tasks-copy"))
 assert recorded("tasks")[1][0] != recorded("tasks-copy")[1][0] and "MemoryError" not in recorded("tasks-copy")[1][0]
+
+# What the launcher reads of it, and how it hears that it was read, is not input and output of the job.
+for code in (0, 3):
+    with open(f"counted.{code}", "wb") as log:
+        subprocess.run([SONDE, "run", "-q", "-o", f"counts{code}", "--", "sh", "-c", f"head -c 50000 /dev/zero >&2; exit {code}"], stderr=log, check=False)
+    job = recorded(f"counts{code}")[2]["job"]
+    assert job["written_bytes"] == 50000 and 50000 <= job["read_bytes"] < 95000, (code, job["written_bytes"], job["read_bytes"])
