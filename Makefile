@@ -92,9 +92,9 @@ HELPERPROG  := $(patsubst %,$(HELPERDIR)/sonde-%,$(filter-out $(LEFTOUT),$(HELPE
 SRC  := $(filter-out $(wildcard $(HELPERS:%=src/%/*.c) $(HELPERS:%=src/%/*/*.c) src/inject/*.c),$(wildcard src/*/*.c src/*/*/*.c))
 OBJ  := $(SRC:src/%.c=$(BUILD)/obj/%.o)
 DEFS := $(wildcard src/*.def)
-# What takes no part in recording a job or in reading a recording: small rather than fast in releases, and with OPT_COLD else.
-COLD := $(filter $(patsubst %,$(BUILD)/obj/%/%,bench chart cmd console database import indicator job live output perfmon push report/comparison report/explain report/judging report/page report/paper report/phases report/scaling report/text serve session store sweep top trial) \
-                 $(patsubst %,$(BUILD)/obj/%.o,core/stacks/hot $(addprefix report/summary/,account code code_ranks code_work counters devices ending energy failure filesused job mpi mpi_curves mpi_held mpi_phases nodes own path pauses peersused pipeline pipeline_names standouts tasks touched tracking waits waittime) $(addprefix report/steps/,steps_code steps_names steps_recur)),$(OBJ))
+# What takes no part in recording a job or in decoding a recording: small rather than fast in releases, and with OPT_COLD else.
+COLD := $(filter $(patsubst %,$(BUILD)/obj/%/%,bench chart cmd console core/expr core/host database import indicator job live output perfmon push report serve session sink/trace source/gpu source/perf source/platform store sweep top trial) \
+                 $(BUILD)/obj/core/stacks/hot.o $(BUILD)/obj/base/inflate.o $(BUILD)/obj/source/infiniband.o,$(OBJ))
 OPT_COLD ?=
 $(COLD): CFLAGS += $(OPT_COLD)
 
