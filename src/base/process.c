@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -249,4 +250,18 @@ bool memory_text(pid_t pid, uint64_t at, char *out, size_t size)
 		return false;
 	out[n] = '\0';
 	return memchr(out, '\0', (size_t)n) != NULL;
+}
+
+ssize_t memory_of_file(int fd, void *out, size_t size, int64_t at)
+{
+	int64_t from = at - at % sysconf(_SC_PAGESIZE);
+	size_t skipped = (size_t)(at - from), mapped = skipped + size;
+	char *map = mmap(NULL, mapped, PROT_READ, MAP_SHARED, fd, from);
+	ssize_t n;
+
+	if (map == MAP_FAILED)
+		return pread(fd, out, size, at);
+	n = memory_copy(getpid(), (uint64_t)(uintptr_t)map + skipped, out, size);
+	munmap(map, mapped);
+	return n < 0 ? pread(fd, out, size, at) : n;
 }

@@ -78,6 +78,11 @@ int asking_end(struct asking *c, int signal);
 bool memory_read(pid_t pid, uint64_t at, void *out, size_t size);
 /* As much as there is from there on, in whole pages; 0: nothing, -errno: it is refused. */
 ssize_t memory_copy(pid_t pid, uint64_t at, void *out, size_t size);
+/* A part of a file, by a mapping, since what a launcher reads would be counted as read by its job.
+ * The kernel copies it, so that a file that shrinks meanwhile is no SIGBUS. What cannot be mapped
+ * is read.
+ */
+ssize_t memory_of_file(int fd, void *out, size_t size, int64_t at);
 /* A text that ends in NUL, cut at size; false: there is none. */
 bool memory_text(pid_t pid, uint64_t at, char *out, size_t size);
 

@@ -20,7 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -359,22 +358,6 @@ static size_t squeeze_repeats(char *text, size_t n)
 	return (size_t)(to - text);
 }
 
-/* By a mapping, since what the launcher reads would be counted as read by the job; the kernel
- * copies it, so that a file that shrinks meanwhile is no SIGBUS. */
-static ssize_t read_uncounted(int fd, char *text, size_t size, int64_t at)
-{
-	int64_t from = at - at % sysconf(_SC_PAGESIZE);
-	size_t skipped = (size_t)(at - from), mapped = skipped + size;
-	char *map = mmap(NULL, mapped, PROT_READ, MAP_SHARED, fd, from);
-	ssize_t n;
-
-	if (map == MAP_FAILED)
-		return pread(fd, text, size, at);
-	n = memory_copy(getpid(), (uint64_t)(uintptr_t)map + skipped, text, size);
-	munmap(map, mapped);
-	return n < 0 ? pread(fd, text, size, at) : n;
-}
-
 /* The last bytes of fd, of those from `from` on; of a file that was emptied, of all. */
 static void read_end(int fd, int64_t from, struct printed *out)
 {
@@ -388,7 +371,7 @@ static void read_end(int fd, int64_t from, struct printed *out)
 		from = st.st_size < from ? 0 : from;
 		at = st.st_size - END_BYTES;
 		at = at < from ? from : at;
-		n = st.st_size > at ? read_uncounted(fd, text, (size_t)(st.st_size - at), at) : 0;
+		n = st.st_size > at ? memory_of_file(fd, text, (size_t)(st.st_size - at), at) : 0;
 		kept = squeeze_repeats(text, n > 0 ? (size_t)n : 0);
 		out->n = (uint32_t)(kept < sizeof out->text ? kept : sizeof out->text);
 		out->is_cut = at > from || kept > out->n;

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# quiet
 # limit: 120
 # A script goes on after a child of it failed, and ends with 0: which child, how it ended, how often, and what standard error says; and
 # what was killed, by whom as far as that is known. What a script only asks (grep, rm, test) is no failure.
