@@ -8,13 +8,18 @@
 
 #include <cmocka.h>
 
-static const char *advice_for(const char *command)
+static const struct summary *job_of(const char *command)
 {
 	static struct fixture f;
 
 	fixture_init(&f, "cpu_seconds=5 command:other=5..1");
 	f.s.commands[0].name = command;
-	return advice_of_interpreter(&f.s);
+	return &f.s;
+}
+
+static const char *advice_for(const char *command)
+{
+	return advice_of_interpreter(job_of(command));
 }
 
 static void test_numpy_is_for_python_alone(void **state)
@@ -48,11 +53,23 @@ static void test_without_commands_it_is_general(void **state)
 	assert_non_null(strstr(advice_of_unoptimized(&f.s), "-O2"));
 }
 
+/* Variables of malloc are of no use to heaps that others manage. */
+static void test_page_faults_have_advice_by_who_manages_memory(void **state)
+{
+	(void)state;
+	assert_non_null(strstr(advice_of_faults(job_of("node app.js")), "--max-semi-space-size"));
+	assert_null(strstr(advice_of_faults(job_of("node app.js")), "MALLOC_"));
+	assert_non_null(strstr(advice_of_faults(job_of("java")), "-Xms"));
+	assert_non_null(strstr(advice_of_faults(job_of("javac")), "MALLOC_TRIM_THRESHOLD_"));
+	assert_non_null(strstr(advice_of_faults(job_of("solver")), "MALLOC_TRIM_THRESHOLD_"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_numpy_is_for_python_alone),
 		cmocka_unit_test(test_without_commands_it_is_general),
+		cmocka_unit_test(test_page_faults_have_advice_by_who_manages_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -100,6 +100,7 @@ static const struct {
 	{ "sorting", "list_sort_impl", "/usr/bin/python3.11" },
 	{ "exceptions", "java_lang_Throwable::fill_in_stack_trace", LIB "libjvm.so" },
 	{ "exceptions", "v8::internal::Isolate::ThrowInternal", "/usr/bin/node" },
+	{ "parsing", "v8::internal::JsonParser<unsigned short>::ParseJsonValue", "/usr/bin/node" },
 	{ "tools", "tracemalloc_get_frame", "/usr/bin/python3.11" },
 	{ "tools", "traceback_get_frames", "/usr/bin/python3.11" },
 	{ "tools", "trace_trampoline", LIB "libpython3.11.so.1.0" },

@@ -9,9 +9,11 @@
 /* ---- interpreters ---- */
 
 /* By the name of the command: the first whose name it begins with, and digits behind it. */
-static const struct {
+struct row {
 	const char *commands, *advice;
-} interpreters[] = {
+};
+
+static const struct row interpreters[] = {
 	{ "python pypy",
 	  "Move loops into a compiled library (NumPy, Numba, Cython), or into a compiled language." },
 	{ "node nodejs deno bun",
@@ -57,21 +59,27 @@ static bool is_one_of(const char *name, const char *commands)
 	return false;
 }
 
-const char *advice_of_interpreter(const struct summary *s)
+/* Of the command that used most CPU time. */
+static const char *advice_by(const struct summary *s, const struct row *row, size_t n,
+			     const char *otherwise)
 {
 	const char *name = s->ncommands ? s->commands[0].name : "";
 
-	for (size_t i = 0; i < sizeof interpreters / sizeof interpreters[0]; i++)
-		if (is_one_of(name, interpreters[i].commands))
-			return interpreters[i].advice;
-	return any_interpreter;
+	for (size_t i = 0; i < n; i++)
+		if (is_one_of(name, row[i].commands))
+			return row[i].advice;
+	return otherwise;
+}
+
+const char *advice_of_interpreter(const struct summary *s)
+{
+	return advice_by(s, interpreters, sizeof interpreters / sizeof interpreters[0],
+			 any_interpreter);
 }
 
 /* ---- memory that is taken again and again ---- */
 
-static const struct {
-	const char *commands, *advice;
-} memories[] = {
+static const struct row memories[] = {
 	{ "node nodejs deno bun",
 	  "Garbage is collected and its memory taken again: make fewer and smaller temporary arrays and objects (no "
 	  "spread or concat of what has grown, in a loop), or raise --max-semi-space-size." },
@@ -79,16 +87,14 @@ static const struct {
 	  "Give the heap its memory at the start (-Xms, -XX:+AlwaysPreTouch), and make fewer temporary objects." },
 };
 
+static const char any_memory[] =
+	"Memory is freed and allocated again, or copied after a fork: reuse buffers, tell the "
+	"allocator to keep them (MALLOC_TRIM_THRESHOLD_, MALLOC_MMAP_THRESHOLD_), fork helpers "
+	"while the process is small.";
+
 const char *advice_of_faults(const struct summary *s)
 {
-	const char *name = s->ncommands ? s->commands[0].name : "";
-
-	for (size_t i = 0; i < sizeof memories / sizeof memories[0]; i++)
-		if (is_one_of(name, memories[i].commands))
-			return memories[i].advice;
-	return "Memory is freed and allocated again, or copied after a fork: reuse buffers, tell the "
-	       "allocator to keep them (MALLOC_TRIM_THRESHOLD_, MALLOC_MMAP_THRESHOLD_), fork helpers "
-	       "while the process is small.";
+	return advice_by(s, memories, sizeof memories / sizeof memories[0], any_memory);
 }
 
 /* ---- what looks for an interpreter at each start ---- */
