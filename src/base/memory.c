@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <link.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,9 +116,9 @@ uint32_t reserve_parts(void)
 	return parts;
 }
 
-void *reserve(size_t size)
+static void *map(size_t size)
 {
-	void *p = mmap(NULL, size ? size : 1, PROT_READ | PROT_WRITE,
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (p == MAP_FAILED)
@@ -126,10 +127,67 @@ void *reserve(size_t size)
 	return p;
 }
 
+/* What was taken at once, and as far as it is given out. Threads reserve, too. */
+static struct {
+	char *memory;
+	size_t size;
+	_Atomic size_t used;
+} whole;
+
+static size_t pages_of(size_t size)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	return size ? (size + page - 1) / page * page : page;
+}
+
+void reserve_at_once(size_t size)
+{
+	if (whole.memory || reserve_parts() > 1)
+		return;
+	whole.memory = map(size);
+	whole.size = whole.memory ? size : 0;
+}
+
+static void *cut(size_t size)
+{
+	size_t used = whole.used;
+
+	do
+		if (size > whole.size - used)
+			return NULL;
+	while (!atomic_compare_exchange_weak(&whole.used, &used, used + size));
+	return whole.memory + used;
+}
+
+void *reserve(size_t size)
+{
+	size_t pages = pages_of(size);
+	void *p;
+
+	if (size > SIZE_MAX / 2)
+		return NULL;
+	p = cut(pages);
+	return p ? p : map(pages);
+}
+
+/* The last piece may be cut again, and is zero then. */
+static void give_back(char *piece, size_t size)
+{
+	size_t at = (size_t)(piece - whole.memory), end = at + size;
+
+	madvise(piece, size, MADV_DONTNEED);
+	atomic_compare_exchange_strong(&whole.used, &end, at);
+}
+
 void reserve_free(void *memory, size_t size)
 {
-	if (memory)
-		munmap(memory, size ? size : 1);
+	char *p = memory;
+
+	if (p && whole.memory && p >= whole.memory && p < whole.memory + whole.size)
+		give_back(p, pages_of(size));
+	else if (p)
+		munmap(p, pages_of(size));
 }
 
 void reserve_let_go(void *memory, size_t size)

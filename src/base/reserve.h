@@ -19,6 +19,11 @@
  */
 uint32_t reserve_parts(void);
 
+/* Take one mapping of this size, from which later reservations are cut: a process that makes many
+ * saves as many calls of the kernel. Where address space is limited, or there is not that much,
+ * each is still a mapping of its own. */
+void reserve_at_once(size_t size);
+
 void *reserve(size_t size);                   /* NULL when there is no address space */
 void reserve_free(void *memory, size_t size); /* NULL is fine */
 /* Give the pages back that were touched in the first `size` bytes: these are zero again. */

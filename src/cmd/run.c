@@ -301,17 +301,25 @@ static void start_recorder(struct launch *l, const struct recording_plan *plan,
 		say("run: not recording: %s", e.text);
 }
 
-/* One that is shared, or one of its own. */
+/* One that is shared, or one of its own. The sentinel is started before either looks at processes:
+ * it is none of the job's. One's own recorder has other things to do until then. */
 static void find_recorder(struct launch *l, struct shared *s, enum node_recorder how,
 			  struct progressline *line)
 {
-	if (shared_join(s, how)) {
+	bool is_shared = shared_is_wanted(s, how);
+
+	if (is_shared)
+		sentinel_start(l->sentinel);
+	if (is_shared && shared_join(s)) {
 		l->share = &s->share;
 		setenv("SONDE_RUN_ID", s->plan->run_id, 1);
 		progressline_start(line, s->plan, s->launcher);
-	} else {
-		start_recorder(l, s->plan, s);
+		return;
 	}
+	start_recorder(l, s->plan, s);
+	if (!is_shared)
+		sentinel_start(l->sentinel);
+	recorder_may_look(l->recorder);
 }
 
 static void say_lost(const struct recording_plan *plan)
@@ -488,8 +496,6 @@ static int run(const void *given, int n, char **argv)
 	}
 	listen_to(&said, &shared);
 	l.follower = logmarks_start(logs, said.marks.path);
-	/* Before the recorder hears of starts: it is none of the job's. */
-	sentinel_start(&sentinel);
 	find_recorder(&l, &shared, (enum node_recorder)o->node_recorder, &line);
 	hand_over(&said, &l);
 	code = launch(&l, o->recording.annotations, &end, &e);

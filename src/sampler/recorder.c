@@ -467,6 +467,7 @@ static int begin(struct recorder *r, struct err *e)
 	r->pids = r->o->members ? calloc(MEMBERS_AT_ONCE, sizeof *r->pids) : NULL;
 	if (r->o->members && !r->pids)
 		return err_set(e, -ENOMEM, "out of memory");
+	recorder_await_launcher(r->o->launcher);
 	recorder_keep_files(r, FILES_KEPT);
 	bad = sampler_open(&r->sampler, &r->o->sampler, e);
 	recorder_keep_files(r, 0);

@@ -3,6 +3,7 @@
  * end, what watching it cost), the recording's end, and the recorder's process. */
 #include "base/clock.h"
 #include "base/process.h"
+#include "base/reserve.h"
 #include "job/said.h"
 #include "job/scheduler/ask.h"
 #include "job/scheduler/scheduler.h"
@@ -427,7 +428,6 @@ static void settle(int kept, int speaks)
 int recorder_detach(int *fd, pid_t *pid, struct err *e)
 {
 	int pair[2], forked;
-	char go;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return err_set(e, -errno, "cannot make a socket: %s", strerror(errno));
@@ -437,7 +437,6 @@ int recorder_detach(int *fd, pid_t *pid, struct err *e)
 		*fd = pair[0];
 		if (forked > 0) {
 			*pid = forked;
-			send(pair[0], "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 			return 0;
 		}
 		close(pair[0]);
@@ -445,10 +444,22 @@ int recorder_detach(int *fd, pid_t *pid, struct err *e)
 		return err_set(e, forked, "cannot fork: %s", strerror(-forked));
 	}
 	settle(pair[1], STDERR_FILENO);
-	/* Until the launcher has waited for what forked this, that looks like a part of the job. */
-	(void)!recv(pair[1], &go, 1, 0);
 	*fd = pair[1];
 	return 1;
+}
+
+void recorder_may_look(int fd)
+{
+	if (fd >= 0)
+		send(fd, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+void recorder_await_launcher(int fd)
+{
+	char go;
+
+	if (fd >= 0)
+		(void)!recv(fd, &go, 1, 0);
 }
 
 int recorder_detach_shared(int listener, struct err *e)
@@ -518,8 +529,12 @@ void recorder_lift_limits(struct recorder *r)
  * is written to. So large ones come from the kernel, which need not be zeroed again. */
 void recorder_take_tables_from_kernel(void)
 {
-	enum { LARGE = 20000 }; /* bytes: more than a file's text */
+	enum {
+		LARGE = 20000,    /* bytes: more than a file's text */
+		AT_ONCE_MB = 288, /* what is reserved until the first sample */
+	};
 
+	reserve_at_once((size_t)AT_ONCE_MB << 20);
 	mallopt(M_MMAP_THRESHOLD, LARGE);
 	mallopt(M_ARENA_MAX, 1); /* threads that are there for a moment need none of their own */
 }

@@ -179,15 +179,17 @@ int sampler_open(struct sampler *s, const struct sampler_options *o, struct err 
 	}
 	s->state = calloc(nsources + 1, sizeof *s->state);
 	s->failed = calloc(nsources + 1, sizeof *s->failed);
-	bad = s->state && s->failed ? sample_init(&s->sample, SLOTS / parts, EVENTS / parts)
-				    : -ENOMEM;
+	s->later = calloc(nsources + 1, sizeof *s->later);
+	bad = s->state && s->failed && s->later
+		      ? sample_init(&s->sample, SLOTS / parts, EVENTS / parts)
+		      : -ENOMEM;
 	if (bad) {
 		sampler_close(s);
 		return err_set(e, bad, "out of memory");
 	}
 	sample_begin(&s->sample, clock_utc_ns(), clock_mono_ns());
 	for (size_t i = 0; i < nsources; i++)
-		if (!can_wait(s, i))
+		if (!(s->later[i] = can_wait(s, i)))
 			open_source(s, i);
 	s->monitor_slot = sample_series(&s->sample, monitor_metrics, MONITOR_NUMBER_OF, 0);
 	s->statm = open("/proc/self/statm",
@@ -234,6 +236,7 @@ void sampler_close(struct sampler *s)
 	}
 	free(s->state);
 	free(s->failed);
+	free(s->later);
 	tree_close(s->tree);
 	marks_close(s->marks);
 	span_files_close(s->spans);
@@ -243,6 +246,7 @@ void sampler_close(struct sampler *s)
 	root_close(&s->env.sys);
 	s->state = NULL;
 	s->failed = NULL;
+	s->later = NULL;
 	s->tree = NULL;
 	s->marks = NULL;
 	s->spans = NULL;
@@ -270,7 +274,7 @@ static void read_sources(struct sampler *s)
 void sampler_open_rest(struct sampler *s)
 {
 	for (size_t i = 0; i < nsources; i++) {
-		if (can_wait(s, i)) {
+		if (s->later[i]) {
 			open_source(s, i);
 			read_source(s, i);
 		} else if (s->state[i] && sources[i]->rest) {

@@ -55,6 +55,7 @@ struct sampler {
 	struct tree *tree;
 	void **state; /* of each source; NULL: off */
 	uint8_t *failed;
+	bool *later; /* it is opened behind the first sample */
 	struct suspend suspend;
 	struct budget budget;
 	struct cadence cadence;

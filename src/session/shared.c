@@ -113,23 +113,11 @@ static bool is_wanted(enum node_recorder how, const struct recording_options *o,
 	return how == NODE_RECORDER_SHARED || j->scheduler || j->launcher;
 }
 
-static bool describe(struct shared *s, enum node_recorder how)
+bool shared_is_wanted(struct shared *s, enum node_recorder how)
 {
 	struct registration *g = &s->share.what;
 	const struct batch_job *j = &s->plan->identity.job;
-	bool wanted = is_wanted(how, s->plan->o, j) && make_key(g->key, sizeof g->key, s->plan, j);
-
-	g->rank = j->number[BATCH_RANK];
-	g->expected = j->part == BATCH_PART_STEP || j->launcher ? j->number[BATCH_LOCAL_RANKS] : -1;
-	snprintf(g->spans, sizeof g->spans, "%s", s->spans);
-	snprintf(g->step, sizeof g->step, "%s", text_or(j->text[BATCH_STEP], ""));
-	s->nodes = j->number[BATCH_NODES];
-	return wanted;
-}
-
-bool shared_join(struct shared *s, enum node_recorder how)
-{
-	struct err e = { "" };
+	bool wanted;
 
 	s->share = (struct share){
 		.start = start_recorder,
@@ -139,8 +127,19 @@ bool shared_join(struct shared *s, enum node_recorder how)
 		.fd = -1,
 		.table = -1,
 	};
-	if (!describe(s, how))
-		return false;
+	wanted = is_wanted(how, s->plan->o, j) && make_key(g->key, sizeof g->key, s->plan, j);
+	g->rank = j->number[BATCH_RANK];
+	g->expected = j->part == BATCH_PART_STEP || j->launcher ? j->number[BATCH_LOCAL_RANKS] : -1;
+	snprintf(g->spans, sizeof g->spans, "%s", s->spans);
+	snprintf(g->step, sizeof g->step, "%s", text_or(j->text[BATCH_STEP], ""));
+	s->nodes = j->number[BATCH_NODES];
+	return wanted;
+}
+
+bool shared_join(struct shared *s)
+{
+	struct err e = { "" };
+
 	if (share_join(&s->share, JOIN_MS, &e)) {
 		say("recording: %s; this copy has a recorder of its own", e.text);
 		return false;

@@ -23,9 +23,11 @@ struct shared {
 	struct share share;
 };
 
-/* Shall this copy share a recorder? Then it is registered with it, and s->share is what launches
- * need. False: it has its own; why is said when that was not to be expected. */
-bool shared_join(struct shared *s, enum node_recorder how);
+/* Shall this copy share a recorder, as far as is known before there is one? */
+bool shared_is_wanted(struct shared *s, enum node_recorder how);
+/* Then it is registered with it, and s->share is what launches need. False: it has its own; why is
+ * said. */
+bool shared_join(struct shared *s);
 /* When it is for this copy to speak: the summary of a task that was alone, or a line. */
 void shared_print(const struct shared *s);
 

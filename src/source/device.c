@@ -2,6 +2,7 @@
 #include "source/device.h"
 
 #include "base/clock.h"
+#include "base/reserve.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,13 +12,13 @@
 
 int devices_init(struct devices *d, uint32_t cap)
 {
-	*d = (struct devices){ .row = calloc(cap, sizeof *d->row), .cap = cap };
+	*d = (struct devices){ .row = reserve(cap * sizeof *d->row), .cap = cap };
 	return d->row ? 0 : -ENOMEM;
 }
 
 void devices_free(struct devices *d)
 {
-	free(d->row);
+	reserve_free(d->row, d->cap * sizeof *d->row);
 	*d = (struct devices){ 0 };
 }
 

@@ -433,6 +433,7 @@ const struct source source_thermal = {
 	.fix_admin = "load the driver of the processor's sensors (coretemp, k10temp)",
 	SOURCE_METRICS(thermal_metrics),
 	.size = sizeof(struct thermal),
+	.can_wait = source_can_wait,
 	.open = thermal_open,
 	.read = thermal_read,
 	.close = thermal_close,

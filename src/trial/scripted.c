@@ -62,6 +62,7 @@ static void start_recorder(const struct scripted_wish *w, struct launch *l, cons
 
 	if (recorder_detach(&l->recorder, &l->recorder_pid, &e) == 1)
 		be_recorder(w, l, launcher, said);
+	recorder_may_look(l->recorder);
 }
 
 static ssize_t read_children(char *buf, size_t size)

@@ -245,11 +245,17 @@ static void amdgpu_close(void *state)
 	free(a->job);
 }
 
+/* Where there is none, that may be found when the job has begun. */
+static bool has_no_driver(const struct source_env *env)
+{
+	return !sysfs_exists(&env->sys, "module/amdgpu");
+}
+
 static int amdgpu_open(void *state, const struct source_env *env, struct sample *s, struct err *e)
 {
 	struct amdgpu *a = state;
 
-	if (!sysfs_exists(&env->sys, "module/amdgpu"))
+	if (has_no_driver(env))
 		return err_set(e, -ENODEV, "the driver amdgpu is not loaded");
 	a->env = env;
 	a->read_ns = INT64_MIN / 2;
@@ -312,6 +318,7 @@ const struct source source_amdgpu = {
 	.fix_admin = "load the driver amdgpu",
 	SOURCE_METRICS(metrics),
 	.size = sizeof(struct amdgpu),
+	.can_wait = has_no_driver,
 	.open = amdgpu_open,
 	.read = amdgpu_read,
 	.close = amdgpu_close,

@@ -7,6 +7,7 @@
 #include "base/text/number.h"
 #include "source/gpu/drm_gpu.h"
 #include "source/gpu/gpu.h"
+#include "source/kept.h"
 #include "source/period.h"
 #include "source/procfile.h"
 #include "source/source.h"
@@ -327,6 +328,12 @@ static int drm_read(void *state, struct sample *s)
 	return 0;
 }
 
+/* Where there is none, that may be found when the job has begun. */
+static bool has_no_drm(const struct source_env *env)
+{
+	return !sysfs_exists(&env->sys, "class/drm");
+}
+
 static int drm_open(void *state, const struct source_env *env, struct sample *s, struct err *e)
 {
 	struct drm *d = state;
@@ -359,6 +366,7 @@ const struct source source_drm = {
 	.metrics = drm_metrics,
 	.nmetrics = DRM_NUMBER_OF,
 	.size = sizeof(struct drm),
+	.can_wait = has_no_drm,
 	.open = drm_open,
 	.read = drm_read,
 	.close = drm_close,

@@ -447,6 +447,14 @@ static int settle(struct nvidia *n, int64_t patience_ns, struct err *e)
 	return nvidia_helper_stage(&n->helper) == NVIDIA_FAILED ? why_not(n->helper.page, e) : 0;
 }
 
+/* Where there is none, that may be found when the job has begun. */
+static bool has_no_driver(const struct source_env *env)
+{
+	struct err e;
+
+	return nvidia_driver_find(env, &e) < 0;
+}
+
 static int nvidia_open(void *state, const struct source_env *env, struct sample *s, struct err *e)
 {
 	struct nvidia *n = state;
@@ -482,6 +490,7 @@ const struct source source_nvidia = {
 		     "libexec/sonde/sonde-nvml",
 	SOURCE_METRICS(metrics),
 	.size = sizeof(struct nvidia),
+	.can_wait = has_no_driver,
 	.open = nvidia_open,
 	.read = nvidia_read,
 	.close = nvidia_close,

@@ -136,7 +136,7 @@ struct thread {
 	const struct root *proc;
 	struct connections *known; /* or NULL */
 	pid_t pid;
-	char dir[48]; /* "12/task/13" */
+	char dir[48]; /* "12/task/13", or "12" of the only one */
 	char state;
 	long call; /* -1: not told */
 	uint64_t arg[6];
@@ -579,6 +579,19 @@ static enum stall look_at_threads(const struct root *proc, struct connections *k
 	return best;
 }
 
+/* Of a process that has no other: its own files are that thread's. */
+static enum stall look_at_only_thread(const struct root *proc, struct connections *known, pid_t pid,
+				      const struct proc_stat *st, char target[TARGET])
+{
+	struct thread t = { .proc = proc, .known = known, .pid = pid, .state = st->state };
+	enum stall kind;
+
+	snprintf(t.dir, sizeof t.dir, "%d", (int)pid);
+	kind = kind_of(&t);
+	snprintf(target, TARGET, "%s", t.target);
+	return kind;
+}
+
 int waiting_look(const struct root *proc, struct connections *known, pid_t pid, struct waiting *out)
 {
 	char path[48], text[512], threads[32] = "", target[TARGET] = "";
@@ -588,7 +601,8 @@ int waiting_look(const struct root *proc, struct connections *known, pid_t pid, 
 	if (root_read(proc, path, text, sizeof text) <= 0 || proc_stat_parse(text, &st) != 0 ||
 	    proc_stat_ended(&st))
 		return -ESRCH;
-	out->kind = look_at_threads(proc, known, pid, target);
+	out->kind = st.num_threads == 1 ? look_at_only_thread(proc, known, pid, &st, target)
+					: look_at_threads(proc, known, pid, target);
 	if (out->kind == STALL_NUMBER_OF)
 		return -ESRCH;
 	if (st.num_threads > 1)

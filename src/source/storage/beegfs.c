@@ -213,6 +213,7 @@ const struct source source_beegfs = {
 	.fix_admin = SOURCE_FIX_PROC,
 	SOURCE_METRICS(metrics),
 	.size = sizeof(struct beegfs),
+	.can_wait = source_can_wait,
 	.open = beegfs_open,
 	.read = beegfs_read,
 	.close = beegfs_close,

@@ -501,6 +501,12 @@ static int refuse(const struct lustre *x, int listed, struct err *e)
 	return err_set(e, -ENODEV, "%s/fs/lustre: no Lustre is mounted", x->sys->path);
 }
 
+/* Where there is none, that may be found when the job has begun. */
+static bool is_not_here(const struct source_env *env)
+{
+	return !sysfs_exists(&env->sys, "fs/lustre") && !sysfs_exists(&env->proc, "fs/lustre");
+}
+
 static int lustre_open(void *state, const struct source_env *env, struct sample *s, struct err *e)
 {
 	struct lustre *x = state;
@@ -554,6 +560,7 @@ const struct source source_lustre = {
 	.metrics = lustre_metrics,
 	.nmetrics = LUSTRE_METRICS,
 	.size = sizeof(struct lustre),
+	.can_wait = is_not_here,
 	.open = lustre_open,
 	.read = lustre_read,
 	.close = lustre_close,
