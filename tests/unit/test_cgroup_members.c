@@ -79,9 +79,48 @@ static void others_outside_of_the_pid_namespace_are_not_seen(void **unused)
 	end(&x);
 }
 
+static void put_process(const struct scene *x, int pid, const char *comm, const char *program)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "%d/stat", pid);
+	tree_put(x->dir, path, "%d (%s) S 1 7 7 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0 0\n", pid,
+		 comm);
+	snprintf(path, sizeof path, "%s/%d/exe", x->dir, pid);
+	unlink(path);
+	assert_int_equal(symlink(program, path), 0);
+}
+
+/* What a launcher leaves beside its job is nobody's child: its name and its program show it. */
+static void the_launchers_sentinel_is_no_other(void **unused)
+{
+	struct scene x;
+	char path[64];
+
+	(void)unused;
+	begin(&x);
+	tree_put(x.dir, "one", "1");
+	tree_put(x.dir, "two", "2");
+	tree_put(x.dir, "group/cgroup.procs", "500\n600\n");
+	put_process(&x, 600, "sonde-sentinel", "../one");
+	assert_int_equal(owner(&x, 1),
+			 OWNER_OTHERS); /* what the recorder's program is cannot be seen */
+	tree_put(x.dir, "self/stat",
+		 "9 (sonde-recorder) S 1 9 9 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0 0\n");
+	snprintf(path, sizeof path, "%s/self/exe", x.dir);
+	assert_int_equal(symlink("../one", path), 0);
+	assert_int_equal(owner(&x, 1), OWNER_ALONE);
+	put_process(&x, 600, "sonde-sentinel", "../two");
+	assert_int_equal(owner(&x, 1), OWNER_OTHERS);
+	put_process(&x, 600, "sh", "../one");
+	assert_int_equal(owner(&x, 1), OWNER_OTHERS);
+	end(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_launchers_sentinel_is_no_other),
 		cmocka_unit_test(others_outside_of_the_pid_namespace_are_not_seen),
 	};
 

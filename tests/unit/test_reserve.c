@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory that is reserved at once and cut: pieces that do not overlap and are zero, also when they are cut again. */
+/* Memory that is reserved at once and cut: pieces that do not overlap and are zero, also when they
+ * are cut again. */
 #include "base/reserve.h"
 #include "sanitized.h"
 

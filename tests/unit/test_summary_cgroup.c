@@ -10,7 +10,8 @@
 
 /* A job of 400 bytes by its PSS, in a control group of this owner and peak, `before` of which was
  * reached before the recording. */
-static struct synthetic *job_in_a_cgroup(const char *owner, int64_t before, int64_t peak)
+static struct synthetic *job_in_a_cgroup(const char *owner, int64_t before, int64_t peak,
+					 int64_t cache)
 {
 	struct synthetic *x = synthetic_new(1);
 	uint32_t own = x->run.ninstances++, above = x->run.ninstances++;
@@ -26,6 +27,13 @@ static struct synthetic *job_in_a_cgroup(const char *owner, int64_t before, int6
 	put(x, id, 0, before);
 	put(x, id, 9, peak);
 	put(x, series(x, 1, peaks, above), 9, 99999);
+	if (cache >= 0)
+		put(x,
+		    series(x, 1,
+			   metric(x, "cgroup.memory_file_bytes", "cgroup", KIND_GAUGE, UNIT_BYTES),
+			   own),
+		    9, cache);
+	meta_int(x, 1, "monitor.max_rss_bytes", 20);
 	id = series(x, 1, kills, own);
 	put(x, id, 0, 2);
 	put(x, id, 9, 5);
@@ -45,19 +53,25 @@ static void test_the_cgroups_peak_is_the_jobs_when_it_is_alone_and_new(void **st
 {
 	static const struct {
 		const char *owner;
-		int64_t before, peak, want;
+		int64_t before, peak, cache, want;
 	} cases[] = {
-		{ "alone", 50, 1000, 1000 },  { NULL, 50, 1000, 1000 },
-		{ "alone", 51, 1000, 400 },   { "alone", 1000, 1000, 400 },
-		{ "alone", 0, 1000, 400 }, /* what was there before is not known */
-		{ "shared", 50, 1000, 400 },  { "task", 50, 1000, 400 },
-		{ "unknown", 50, 1000, 400 },
+		{ "alone", 50, 1000, 0, 1000 },
+		{ NULL, 50, 1000, 30, 1000 },
+		{ "alone", 51, 1000, 0, 400 },
+		{ "alone", 1000, 1000, 0, 400 },
+		{ "alone", 0, 1000, 0, 400 }, /* what was there before is not known */
+		{ "shared", 50, 1000, 0, 400 },
+		{ "task", 50, 1000, 0, 400 },
+		{ "unknown", 50, 1000, 0, 400 },
+		{ "alone", 50, 1000, 31, 400 }, /* with Sonde's own more than a twentieth */
+		{ "alone", 50, 1000, -1, 400 }, /* how much of it is cache is not known */
+		{ "alone", 10, 399, 0, 400 },   /* the rest was charged to others */
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-		struct synthetic *x =
-			job_in_a_cgroup(cases[i].owner, cases[i].before, cases[i].peak);
+		struct synthetic *x = job_in_a_cgroup(cases[i].owner, cases[i].before,
+						      cases[i].peak, cases[i].cache);
 		struct summary s = made(x);
 
 		assert_int_equal((int64_t)s.peak_memory_bytes, cases[i].want);
@@ -69,7 +83,7 @@ static void test_the_cgroups_peak_is_the_jobs_when_it_is_alone_and_new(void **st
 
 static void test_out_of_memory_kills_are_those_of_the_recording(void **state)
 {
-	struct synthetic *x = job_in_a_cgroup("shared", 50, 1000);
+	struct synthetic *x = job_in_a_cgroup("shared", 50, 1000, 0);
 	struct summary s = made(x);
 
 	(void)state;

@@ -75,6 +75,7 @@ void summary_job_ask(struct series_index *x)
 		if (figures[i].metric)
 			series_index_ask(x, figures[i].metric, fields[figures[i].take]);
 	series_index_ask(x, "cgroup.memory_peak_bytes", SERIES_MAX);
+	series_index_ask(x, "cgroup.memory_file_bytes", SERIES_MAX);
 	series_index_ask(x, "cgroup.memory_oom_kills", SERIES_LAST);
 	series_index_ask(x, "cgroup.cpu_limit_cores", SERIES_MAX);
 	series_index_ask(x, "cgroup.cpu_seconds", SERIES_RISE);
@@ -115,6 +116,7 @@ static void take_cgroup(struct node_figures *nodes, const struct run *r,
 			const struct series_index *x)
 {
 	uint32_t peak = run_find_metric(r, "cgroup.memory_peak_bytes");
+	uint32_t cache = run_find_metric(r, "cgroup.memory_file_bytes");
 	uint32_t kills = run_find_metric(r, "cgroup.memory_oom_kills");
 	uint32_t cores = run_find_metric(r, "cgroup.cpu_limit_cores");
 	uint32_t cpu = run_find_metric(r, "cgroup.cpu_seconds");
@@ -128,6 +130,7 @@ static void take_cgroup(struct node_figures *nodes, const struct run *r,
 		    g->flags & INSTANCE_ASIDE)
 			continue;
 		v[PEAK_CGROUP] = series_index_max(x, i, peak);
+		v[CACHE_CGROUP] = series_index_max(x, i, cache);
 		v[CPU_CGROUP] = series_index_grown(x, i, cpu);
 		v[CORES_LIMIT] = series_index_max(x, i, cores);
 		v[MEMORY_LIMIT] = series_index_max(x, i, memory);
@@ -136,13 +139,28 @@ static void take_cgroup(struct node_figures *nodes, const struct run *r,
 	}
 }
 
-/* The kernel's own peak misses nothing, and is the job's when nothing else is in the group and at
- * most a twentieth of it was reached before the recording: by Sonde itself and what started it.
- * Huge pages of hugetlbfs are not in it. */
+/* Was it estimated from samples of what each page counts for, rather than added up? */
+static bool is_estimated(const struct node_figures *n)
+{
+	return n->memory_kind &&
+	       (!strcmp(n->memory_kind, "pss") || !strcmp(n->memory_kind, "pages"));
+}
+
+/* The kernel's own peak misses nothing, and is the job's when nothing else is in the group, at most
+ * a twentieth of it was reached before the recording, and no more of it can be page cache and
+ * Sonde itself: any file that the job reads fills a group with cache, which is not its need.
+ * Then it still bounds what was in use. Huge pages of hugetlbfs are not in it, nor are pages that
+ * processes elsewhere had touched first. */
 static void take_cgroup_peak(struct node_figures *n)
 {
-	if (!n->cgroup_alone || !(n->v[PEAK_CGROUP] >= 20 * n->v[PEAK_CGROUP_BEFORE]) ||
-	    !(n->v[PEAK_CGROUP] > 0) || n->v[PEAK_HUGETLB] > 0)
+	double peak = n->v[PEAK_CGROUP], other = n->v[CACHE_CGROUP] + n->v[MONITOR_RSS];
+
+	if (!n->cgroup_alone || !(peak >= 20 * n->v[PEAK_CGROUP_BEFORE]) || !(peak > 0) ||
+	    n->v[PEAK_HUGETLB] > 0 || (is_estimated(n) && n->v[PEAK_MEMORY] >= peak))
+		return;
+	if (n->v[PEAK_MEMORY_AT_MOST] > peak)
+		n->v[PEAK_MEMORY_AT_MOST] = peak;
+	if (!(other <= peak / 20))
 		return;
 	n->v[PEAK_MEMORY] = n->v[PEAK_MEMORY_AT_MOST] = n->v[PEAK_CGROUP];
 	n->v[PEAK_MEMORY_ERROR] = n->v[PEAK_IS_BOUND] = NAN;

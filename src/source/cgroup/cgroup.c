@@ -37,6 +37,25 @@ static bool is_root(const struct cgroup_members *x, pid_t pid)
 	return pid == x->self;
 }
 
+static bool is_program_of(const struct cgroup_members *x, const char *name, struct stat *program)
+{
+	char path[32];
+
+	snprintf(path, sizeof path, "%s/exe", name);
+	return !fstatat(x->env->proc.fd, path, program, 0);
+}
+
+/* The one that a launcher leaves beside the job is nobody's child. It has a name of its own, and
+ * the launcher's program. */
+static bool is_sentinel(const struct cgroup_members *x, const char *name,
+			const struct proc_stat *st)
+{
+	struct stat own, its;
+
+	return !strcmp(st->comm, "sonde-sentinel") && is_program_of(x, "self", &own) &&
+	       is_program_of(x, name, &its) && own.st_dev == its.st_dev && own.st_ino == its.st_ino;
+}
+
 enum member { MEMBER_OURS, MEMBER_OTHER, MEMBER_GONE };
 
 static enum member member_of(const struct cgroup_members *x, pid_t pid)
@@ -52,6 +71,8 @@ static enum member member_of(const struct cgroup_members *x, pid_t pid)
 			break;
 		if (!read_stat(x, name, &st))
 			return MEMBER_GONE;
+		if (!i && is_sentinel(x, name, &st))
+			return MEMBER_OURS;
 		pid = st.ppid;
 	}
 	return MEMBER_OTHER;
@@ -96,7 +117,7 @@ static bool lists_all(const struct cgroup_members *x, const struct cgroup_place 
 
 static enum cgroup_owner look(struct cgroup_members *x, char *text)
 {
-	if (!x->procs || !x->lists_all || has_groups_below(x))
+	if (!x->procs || !x->lists_all || x->of_several || has_groups_below(x))
 		return OWNER_UNKNOWN;
 	/* A process that cannot be read has ended, and then the next list is without it; or it is
 	 * hidden. */
@@ -391,6 +412,8 @@ static void owner_sentence(const struct cgroup *x, char *out, size_t size)
 		snprintf(out, size,
 			 "it is the %s of the batch system, by its name; others may be in it",
 			 cgroup_level_names[level]);
+	else if (x->members.of_several)
+		snprintf(out, size, "the job's other tasks may be in others");
 	else if (x->members.owner == OWNER_UNKNOWN)
 		snprintf(out, size, "who else is in it cannot be seen");
 	else if (x->members.other)
@@ -485,6 +508,20 @@ static void set_ends(struct cgroup *x)
 	}
 }
 
+/* Version 1 has a group for each controller: who is in one says nothing of the others. */
+static bool has_several_groups(const struct cgroup *x)
+{
+	const struct cgroup_place *place = cgroup_group_place(&x->group[OWN]);
+
+	for (int c = 0; c < CONCERNS; c++) {
+		const struct cgroup_place *p = &x->places.of[c];
+
+		if (!p->error && x->group[OWN].end[c] && strcmp(p->path, place->path) != 0)
+			return true;
+	}
+	return false;
+}
+
 static void announce(struct cgroup *x, struct sample *s, bool in_sample)
 {
 	struct cgroup_group *own = &x->group[OWN], *above = &x->group[ABOVE];
@@ -520,6 +557,8 @@ static int cgroup_open(void *state, const struct source_env *env, struct sample 
 	x->has_above = x->has_above && cgroup_group_open(above, env, NULL) == 0;
 	sample_catalogue(s, &cgroup_metrics[CGROUP_SERIES], CGROUP_DISK - CGROUP_SERIES);
 	cgroup_members_open(&x->members, env, cgroup_group_place(own), s->mono_ns, x->text);
+	if (has_several_groups(x))
+		x->members.owner = OWNER_UNKNOWN;
 	x->later = env->rest_follows; /* it is read soon: its files need not be made twice */
 	if (!x->later)
 		announce(x, s, false);
@@ -543,6 +582,21 @@ static int cgroup_read(void *state, struct sample *s)
 	return r;
 }
 
+/* Another launcher's task may have a group of its own, of which this one knows nothing. */
+static int cgroup_joined(void *state, pid_t launcher, bool runs, struct sample *s)
+{
+	struct cgroup *x = state;
+
+	(void)runs;
+	if (x->members.of_several || is_root(&x->members, launcher))
+		return 0;
+	x->members.of_several = true;
+	x->members.owner = OWNER_UNKNOWN;
+	if (!x->later)
+		say_owner(x, s);
+	return 0;
+}
+
 const struct source source_cgroup = {
 	.name = "cgroup",
 	.what = "the control group the job runs in: CPU and throttling, memory, I/O, pressure",
@@ -556,5 +610,6 @@ const struct source source_cgroup = {
 	.size = sizeof(struct cgroup),
 	.open = cgroup_open,
 	.read = cgroup_read,
+	.joined = cgroup_joined,
 	.close = cgroup_close,
 };

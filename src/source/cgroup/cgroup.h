@@ -19,6 +19,7 @@ struct cgroup_members {
 	int procs; /* cgroup.procs; 0: not open */
 	int dir;
 	bool lists_all;    /* procs has everybody who is in it */
+	bool of_several;   /* launchers: the job is not in this group alone */
 	pid_t self, other; /* self: as proc names it; other: the first that is not the job's */
 	uint32_t seen;     /* checksum of the list that was looked at last */
 	int64_t first_ns, last_ns;
