@@ -6,6 +6,7 @@
 #include "base/text/decimal.h"
 #include "core/glob.h"
 #include "core/stacks/symbol.h"
+#include "report/judging/advice.h"
 #include "report/summary/code.h"
 #include "report/summary/parts.h"
 
@@ -275,13 +276,14 @@ static const struct {
 	{ "cryptography",
 	  "Its options say how often it is repeated (iterations, rounds, length of keys)." },
 	{ "linear-algebra", "Let the library use several threads (OMP_NUM_THREADS)." },
-	{ "jit",
-	  "It is the program's own code, compiled while it ran: node --perf-basic-prof or the "
-	  "language's profiler names its functions." },
 };
 
-static const char *advice_of_kind(const struct classes *c, const struct hot *h)
+static const char *advice_of_kind(const struct classes *c, const struct hot *h,
+				  const struct summary *s)
 {
+	if (h->place.function->class == classes_find(c, "jit"))
+		return advice_of_profiler(s, "It is the program's own code, compiled while it ran: a "
+					     "profiler of its language names its functions.");
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
 		if (h->place.function->class == classes_find(c, kinds[i].class))
 			return kinds[i].advice;
@@ -314,15 +316,16 @@ static const char *advice_of_call(const struct hot *h)
 	return "Call it less often, give it less to do, or use another way.";
 }
 
-static const char *advice_of(const struct found *f, const struct classes *c)
+static const char *advice_of(const struct found *f, const struct summary *s)
 {
+	const struct classes *c = &s->code->classes;
 	const struct hot *h = &f->hot;
 
 	if (f->branch.n)
 		return "Begin with the first of them: call it less often, or give it less to do.";
 	if (f->interpreter)
-		return "Which lines of the script these are was not recorded: a profiler of the language tells. "
-		       "Let libraries do the loops.";
+		return advice_of_profiler(s, "Which lines of the script these are was not recorded: a "
+					     "profiler of its language names them.");
 	if (f->operation >= 0 && !h->calls.function)
 		return operations[f->operation].advice;
 	if (h->calls.function && !f->python)
@@ -333,7 +336,7 @@ static const char *advice_of(const struct found *f, const struct classes *c)
 		return "Python's interpreter runs that itself: do it less often, or by compiled code (NumPy, "
 		       "Numba, Cython).";
 	if (!h->own)
-		return advice_of_kind(c, h);
+		return advice_of_kind(c, h, s);
 	return h->place.line
 		       ? "Look at its loops: `sonde show --by line`."
 		       : "Look at its loops; built with -g, `sonde show --by line` names the line.";
@@ -346,7 +349,9 @@ static void say_advice(struct summary_hot *out, const struct found *f, const str
 	double held = s->peak_memory_bytes;
 	char bytes[32];
 
-	snprintf(out->advice, sizeof out->advice, "%s", advice_of(f, &s->code->classes));
+	snprintf(out->advice, sizeof out->advice, "%s", advice_of(f, s));
+	if (f->interpreter)
+		decimal_append(out->advice, sizeof out->advice, " Let libraries do the loops.");
 	if (compiled && held >= large_bytes)
 		decimal_append(
 			out->advice, sizeof out->advice,

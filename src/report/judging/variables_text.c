@@ -335,6 +335,8 @@ const struct text_variable text_variables[] = {
 	{ "allocation_in", "The same of allocating.", allocation_in },
 	{ "compression_in", "The same of compression.", compression_in },
 	{ "exceptions_in", "The same of exceptions.", exceptions_in },
+	{ "collection_advice", "What helps where much CPU time collects garbage, by what collects it.",
+	  advice_of_collection },
 	{ "faults_advice", "What helps against page faults, by what manages the memory.",
 	  advice_of_faults },
 	{ "locks_in", "The same of taking locks.", locks_in },
