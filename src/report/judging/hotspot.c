@@ -189,6 +189,48 @@ static int say_in(struct summary_hot *out, const struct found *f, const struct c
 	return 0;
 }
 
+/* What ranks do when they are not in MPI: one that has more of it is waited for. */
+static int say_beside_mpi(struct summary_hot *out, const struct code *code)
+{
+	static const double part_least = 0.1;
+	const struct stacks *st = code->stacks;
+	uint32_t mpi = classes_find(&code->classes, "mpi");
+	struct hot_rest r;
+	int rc = mpi ? hot_rest_find(&r, st, mpi) : 0;
+
+	if (!mpi || rc || !(r.seconds / st->total * st->effective >= 2 * in_least_samples))
+		return rc;
+	for (uint32_t i = 0; i < r.n && r.part[i].seconds >= part_least * r.seconds; i++) {
+		const struct stacks_function *calls = r.calls[i].function;
+
+		decimal_append(out->beside_mpi, sizeof out->beside_mpi, "%s",
+			       i ? ", " : ". Outside of MPI: ");
+		put_place(out->beside_mpi, sizeof out->beside_mpi, &r.part[i]);
+		decimal_append(out->beside_mpi, sizeof out->beside_mpi, " %.0f %%",
+			       100 * r.part[i].seconds / r.seconds);
+		if (calls && *calls->name)
+			decimal_append(out->beside_mpi, sizeof out->beside_mpi, " (calls %.40s)",
+				       calls->shown);
+	}
+	if (*out->beside_mpi)
+		decimal_append(out->beside_mpi, sizeof out->beside_mpi, ".");
+	return 0;
+}
+
+/* Servers of databases go through whole tables in functions of their own. The lower end of the
+ * interval. */
+static double scans_of(const struct code *code)
+{
+	static const char whole_tables[] =
+		"heap_getnextslot,heapgettup*,heapgetpage,SeqNext,ExecSeqScan*,handler::ha_rnd_next,"
+		"*::rnd_next,mongo::CollectionScan::*";
+	double seconds = stacks_matching(code->stacks, whole_tables),
+	       share = stacks_share(code->stacks, seconds),
+	       least = fmax(0, share - stacks_error(code->stacks, share));
+
+	return seconds > 0 ? least * code->stacks->total / code->account.whole_s : 0;
+}
+
 /* ---- who ---- */
 
 enum { MANY = 4, ARGUMENTS = 120 };
@@ -282,8 +324,9 @@ static const char *advice_of_kind(const struct classes *c, const struct hot *h,
 				  const struct summary *s)
 {
 	if (h->place.function->class == classes_find(c, "jit"))
-		return advice_of_profiler(s, "It is the program's own code, compiled while it ran: a "
-					     "profiler of its language names its functions.");
+		return advice_of_profiler(s,
+					  "It is the program's own code, compiled while it ran: a "
+					  "profiler of its language names its functions.");
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
 		if (h->place.function->class == classes_find(c, kinds[i].class))
 			return kinds[i].advice;
@@ -324,8 +367,9 @@ static const char *advice_of(const struct found *f, const struct summary *s)
 	if (f->branch.n)
 		return "Begin with the first of them: call it less often, or give it less to do.";
 	if (f->interpreter)
-		return advice_of_profiler(s, "Which lines of the script these are was not recorded: a "
-					     "profiler of its language names them.");
+		return advice_of_profiler(s,
+					  "Which lines of the script these are was not recorded: a "
+					  "profiler of its language names them.");
 	if (f->operation >= 0 && !h->calls.function)
 		return operations[f->operation].advice;
 	if (h->calls.function && !f->python)
@@ -490,14 +534,15 @@ int summary_hot_make(struct summary *s)
 	double of;
 	int rc;
 
-	s->code_r_ratio = s->code_fortran_ratio = s->hot.ratio = s->hot.least = s->hot.seconds =
-		NAN;
+	s->code_scans_least = s->code_r_ratio = s->code_fortran_ratio = s->hot.ratio =
+		s->hot.least = s->hot.seconds = NAN;
 	if (!a || !s->code->stacks || !(s->code->stacks->total > 0) || !(a->whole_s > 0))
 		return 0;
 	find_spinning(s);
 	rc = find_fortran(s);
 	if (rc)
 		return rc;
+	s->code_scans_least = scans_of(s->code);
 	s->code_r_ratio =
 		stacks_matching(s->code->stacks, "Rf_eval,bcEval*,R_execClosure") / a->whole_s;
 	rc = find(&f, s->code);
@@ -511,6 +556,8 @@ int summary_hot_make(struct summary *s)
 	say_place(&s->hot, &f, &s->code->classes);
 	for (int i = 0; i < HOT_INS && !rc; i++)
 		rc = say_in(&s->hot, &f, s->code, i);
+	if (!rc)
+		rc = say_beside_mpi(&s->hot, s->code);
 	say_who(&s->hot, s);
 	say_no_storage(&s->hot, s);
 	say_advice(&s->hot, &f, s);

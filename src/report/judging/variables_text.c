@@ -123,6 +123,11 @@ HOT_IN(mpi_in, HOT_IN_MPI)
 HOT_IN(parsing_in, HOT_IN_PARSING)
 HOT_IN(faults_in, HOT_IN_FAULTS)
 
+static const char *beside_mpi(const struct summary *s)
+{
+	return *s->hot.beside_mpi ? s->hot.beside_mpi : ".";
+}
+
 static const char *no_storage(const struct summary *s)
 {
 	return *s->hot.no_storage ? s->hot.no_storage : ".";
@@ -335,7 +340,8 @@ const struct text_variable text_variables[] = {
 	{ "allocation_in", "The same of allocating.", allocation_in },
 	{ "compression_in", "The same of compression.", compression_in },
 	{ "exceptions_in", "The same of exceptions.", exceptions_in },
-	{ "collection_advice", "What helps where much CPU time collects garbage, by what collects it.",
+	{ "collection_advice",
+	  "What helps where much CPU time collects garbage, by what collects it.",
 	  advice_of_collection },
 	{ "faults_advice", "What helps against page faults, by what manages the memory.",
 	  advice_of_faults },
@@ -344,6 +350,9 @@ const struct text_variable text_variables[] = {
 	{ "parsing_in", "The same of parsing documents.", parsing_in },
 	{ "pattern_in", "The same of compiling regular expressions.", pattern_in },
 	{ "faults_in", "The one that has four fifths of all samples; else \".\"", faults_in },
+	{ "beside_mpi",
+	  "What ranks do outside of MPI: the program's functions with most of that time.",
+	  beside_mpi },
 	{ "no_storage",
 	  "Of a job that read and wrote less than 1 MiB a second: \"; it read and wrote only 2.1 MiB: it "
 	  "computes.\"; else \".\"",
