@@ -75,6 +75,7 @@ TEXT_OF(recursive_function, code_recursion)
 TEXT_OF(growing_function, touched_top)
 TEXT_OF(tool, tool)
 TEXT_OF(tool_advice, tool_advice)
+TEXT_OF(same_command, repeated)
 TEXT_OF(top_wait, wait_top)
 
 static const char *lost_why(const struct summary *s)
@@ -364,6 +365,7 @@ const struct text_variable text_variables[] = {
 	{ "hot_advice", "What to do about code of its kind.", hot_advice },
 	{ "tool", "What checks or measures the program, and used most: \"tracemalloc, which ...\".",
 	  tool },
+	{ "same_command", "The command line that was run again and again.", same_command },
 	{ "tool_advice", "How to turn it off.", tool_advice },
 	{ "busiest_command", "The command whose processes used most CPU time.", busiest_command },
 	{ "main_command",

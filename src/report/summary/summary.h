@@ -323,6 +323,10 @@ struct summary {
 	 */
 	double tool_ratio, tool_least;
 	const char *tool, *tool_advice;
+	/* A program that reads files, run with the same arguments again and again: how often, at
+	 * least, its CPU time, and its command line; 0: there is none. */
+	double repeated_runs, repeated_cpu_s;
+	char repeated[160];
 	struct summary_hot hot; /* where most of the CPU time went */
 	char main_work[320];    /* "R, 57 % of it in libR.so (no symbols)"; "": not known */
 	struct summary_share share[SUMMARY_SHARES];
