@@ -66,6 +66,7 @@ static void put_place(char *out, size_t size, const struct hot_place *p)
 
 /* Of what was sampled: else it is not one place. */
 static const double most = 0.5;
+static const double nearly_all = 0.8;
 
 struct found {
 	struct hot hot;
@@ -113,10 +114,15 @@ static void say_place(struct summary_hot *out, const struct found *f, const stru
 	}
 	if (f->interpreter)
 		decimal_append(out->place, sizeof out->place, "the interpreter itself, ");
+	if (h->calls.function && h->calls.seconds < nearly_all * h->place.seconds) {
+		put_place(out->place, sizeof out->place, &h->place);
+		decimal_append(out->place, sizeof out->place, ", %.0f %% of it in ",
+			       100 * h->calls.seconds / h->place.seconds);
+	}
 	put_place(out->place, sizeof out->place, h->calls.function ? &h->calls : &h->place);
 	if (class >= CLASS_FIRST && !f->python && !f->interpreter)
 		decimal_append(out->place, sizeof out->place, " (%s)", classes_label(c, class));
-	if (h->calls.function) {
+	if (h->calls.function && h->calls.seconds >= nearly_all * h->place.seconds) {
 		decimal_append(out->place, sizeof out->place, ", called by ");
 		put_place(out->place, sizeof out->place, &h->place);
 	}
@@ -150,7 +156,6 @@ static const struct {
 	[HOT_IN_PARSING] = { { "parsing" } },
 	[HOT_IN_FAULTS] = { { NULL } },
 };
-static const double nearly_all = 0.8;
 /* A share of a half of so many has an interval that begins at nearly nothing. */
 static const double in_least_samples = 5;
 
