@@ -328,6 +328,8 @@ static const struct {
 static const char *advice_of_kind(const struct classes *c, const struct hot *h,
 				  const struct summary *s)
 {
+	if (h->place.function->class == classes_find(c, "jit") && *h->place.function->name)
+		return "It is the program's own code, compiled while it ran: look at its loops.";
 	if (h->place.function->class == classes_find(c, "jit"))
 		return advice_of_profiler(s,
 					  "It is the program's own code, compiled while it ran: a "
