@@ -39,6 +39,8 @@ case " $of" in *" builds-one-by-one "* | *" single-core "* | *" one-after-anothe
 jq -r '.verdicts[] | select(.rule == "builds-in-turn").sentence' turns.json >sentence
 contains sentence "5 compilers ran one after the other"
 for other in "make -j2" "make -sj 2" "env MAKEFLAGS=j2 make" "make -f other.mk" "sh -c 'for i in 1 2 3 4 5; do gcc -O2 -c part\$i.c; done'"; do
-	of=$(eval "rules 'other $other' $other")
+	n=$((${n:-0} + 1))
+	of=$(eval "rules other$n $other") || fail "$other: $of"
+	[ -s "other$n.json" ] || fail "$other: it was not judged"
 	case " $of" in *" builds-one-by-one "*) fail "$other: $of" ;; esac
 done
