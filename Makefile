@@ -141,22 +141,28 @@ $(UPLOT)/uPlot.iife.min.js: src/report/page/web/package-lock.json src/report/pag
 	cd src/report/page/web && npm ci --ignore-scripts --no-audit --no-fund --silent
 	@touch $@
 
+# The long texts are compressed: src/base/packed.h.
+$(BUILD)/pack: $(BUILD)/obj/pack.o $(BUILD)/obj/base/bytes.o $(BUILD)/obj/base/text/decimal.o
+	$(call SAY,LD)
+	$(Q)$(CC) $(LDFLAGS) $(if $(RELEASE),-static) -o $@ $^ $(LDLIBS)
+
 # Every page has them: lines of comments and indentation stay behind.
 WITHOUT_COMMENTS := -e 's/^[[:space:]]*//' -e '/^\/\//d' -e '/^\/\*.*\*\/$$/d' -e '/^\/\*/,/\*\//d' -e '/^$$/d'
-$(BUILD)/gen/assets.o: src/report/assets.S $(PAGE) $(RULES) $(PHASES) $(CLASSES) $(PIPELINES) $(if $(PLAIN),,$(UPLOT)/uPlot.iife.min.js) | $(BUILD)/gen
+$(BUILD)/gen/assets.o: src/report/assets.S $(PAGE) $(RULES) $(PHASES) $(CLASSES) $(PIPELINES) $(if $(PLAIN),,$(UPLOT)/uPlot.iife.min.js) $(BUILD)/pack | $(BUILD)/gen
 	$(if $(PLAIN),@echo 'make: npm is missing: the charts of the report page are plain images' >&2)
-	@for file in $(UPLOTFILES); do cat $(if $(PLAIN),/dev/null,$(UPLOT)/../$${file#*:}) >$(BUILD)/gen/uplot.$${file%%:*}; done
-	$(if $(PLAIN),@echo ';' >$(BUILD)/gen/uplot.js)
-	@mkdir -p $(BUILD)/gen/web
+	@rm -rf $(BUILD)/gen/web && mkdir -p $(BUILD)/gen/web
+	@for file in $(UPLOTFILES); do cat $(if $(PLAIN),/dev/null,$(UPLOT)/../$${file#*:}) >$(BUILD)/gen/web/uplot.$${file%%:*}; done
+	$(if $(PLAIN),@echo ';' >$(BUILD)/gen/web/uplot.js)
 	@for file in $(filter %.js %.css,$(PAGE)); do sed $(WITHOUT_COMMENTS) $$file >$(BUILD)/gen/web/$${file##*/} || exit 1; done
-	cat $(RULES) > $(BUILD)/gen/rules.txt
+	@for file in $(BUILD)/gen/web/*; do $(RUN) $(BUILD)/pack $$file.packed $$file || exit 1; done
+	$(RUN) $(BUILD)/pack $(BUILD)/gen/rules.packed $(RULES)
+	$(RUN) $(BUILD)/pack $(BUILD)/gen/classes.packed $(CLASSES)
 	cat $(PHASES) > $(BUILD)/gen/phases.txt
-	cat $(CLASSES) > $(BUILD)/gen/classes.txt
 	cat $(PIPELINES) > $(BUILD)/gen/pipelines.txt
 	$(CC) -c -I. -I$(BUILD)/gen -o $@ $<
 
-$(BUILD)/gen/events.o: src/source/events.S $(EVENTS) | $(BUILD)/gen
-	cat $(EVENTS) > $(BUILD)/gen/events.txt
+$(BUILD)/gen/events.o: src/source/events.S $(EVENTS) $(BUILD)/pack | $(BUILD)/gen
+	$(RUN) $(BUILD)/pack $(BUILD)/gen/events.packed $(EVENTS)
 	$(CC) -c -I$(BUILD)/gen -o $@ $<
 
 $(BUILD)/gen/maps.o: src/perfmon/maps.S $(MAPS) | $(BUILD)/gen
@@ -186,7 +192,7 @@ $(BUILD)/obj/%.o: src/%.c Makefile | $(BUILD)/gen
 # What a compiler says of the program and the library, without building them: make syntax CC=clang-19 WERROR=1
 SYNTAX ?= -fsyntax-only
 syntax: | $(BUILD)/gen
-	@printf '%s\n' src/main.c $(SRC) | xargs -n 1 -P $(or $(JOBS),2) $(CC) $(CPPFLAGS) $(CFLAGS) $(SYNTAX)
+	@printf '%s\n' src/main.c src/pack.c $(SRC) | xargs -n 1 -P $(or $(JOBS),2) $(CC) $(CPPFLAGS) $(CFLAGS) $(SYNTAX)
 
 # Everything but main, for the program, the tests and the fuzzers.
 $(BUILD)/libsonde-all.a: $(OBJ) $(ASSETS)
@@ -407,4 +413,4 @@ clean:
 
 .PHONY: accounts all help static syntax tested unit nodes fuzz accuracy causes bench bench-programs programs examples install clean
 .SECONDARY:
--include $(OBJ:.o=.d) $(HELPEROBJ:.o=.d) $(STUBS:.so=.d) $(BUILD)/obj/main.d $(UNIT:=.d) $(FUZZ:=.d) $(BENCH:=.d) $(PROGS:=.d)
+-include $(OBJ:.o=.d) $(HELPEROBJ:.o=.d) $(STUBS:.so=.d) $(BUILD)/obj/main.d $(BUILD)/obj/pack.d $(UNIT:=.d) $(FUZZ:=.d) $(BENCH:=.d) $(PROGS:=.d)

@@ -9,6 +9,7 @@
  */
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/packed.h"
 #include "base/random.h"
 #include "live/exposition.h"
 #include "live/request.h"
@@ -162,10 +163,10 @@ static enum MHD_Result html_list(struct MHD_Connection *c, const struct expositi
 		     "http-equiv=\"refresh\" content=\"10\"><title>Sonde: runs</title><link "
 		     "rel=\"icon\" href=\"data:,\"><style nonce=\"%s\">",
 		     nonce);
-	bytes_put(&b, asset_page_css, (size_t)(asset_page_css_end - asset_page_css));
+	packed_put(&b, asset_page_css, asset_page_css_end);
 	bytes_printf(&b, "</style><style nonce=\"%s\" media=\"(prefers-color-scheme: dark)\">",
 		     nonce);
-	bytes_put(&b, asset_dark_css, (size_t)(asset_dark_css_end - asset_dark_css));
+	packed_put(&b, asset_dark_css, asset_dark_css_end);
 	bytes_puts(&b, "a { color: var(--accent); }</style></head><body><main><section>\n"
 		       "<h1>Runs</h1>\n<div class=\"panel scroll\" tabindex=\"0\" role=\"group\" "
 		       "aria-label=\"Runs\"><table><thead><tr><th scope=\"col\">Run</th><th "

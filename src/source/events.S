@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files of events/ in one piece, which the Makefile puts into gen/. */
+/* The files of events/ in one packed piece, which the Makefile puts into gen/. */
 
 	.section .rodata
 	.globl asset_events
@@ -7,7 +7,7 @@
 	.globl asset_events_end
 	.hidden asset_events_end
 asset_events:
-	.incbin "events.txt"
+	.incbin "events.packed"
 asset_events_end:
 
 	.section .note.GNU-stack, "", %progbits

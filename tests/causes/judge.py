@@ -355,37 +355,9 @@ def read_document(results):
     return "\n".join(out)
 
 
-def summary_document(labelled):
-    """docs/verdicts-causes.md: LABEL and results; the labels are the columns."""
-    out = ["# What verdicts are worth on jobs whose cause is known", "",
-           "Some three hundred jobs, each with one true cause or two that were known before, run under `sonde run -i 200ms`, and only what `sonde show` prints is read. The",
-           "causes were written down before anyone read the rules (`tests/causes/cases.py`); sizes and counts are drawn from a seed. Half of them are kept apart while rules are",
-           "mended. Twelve more, in other languages, were written after that (`fresh.py`).",
-           "The unseen ones (`kept.py`, `second.py`) were written by two who had read neither the rules nor what Sonde prints, and were judged once, before",
-           "any rule was mended for them. The third set (`third.py`) was written from causes by the one who then mended rules, before reading them; half of it was",
-           "judged once, after the rules were mended for the other half; so it was with the fourth to the seventh (`fourth.py`, `fifth.py`, `sixth.py`, `seventh.py`). The eighth (`eighth.py`)",
-           "is by another who had not read the rules; both halves were judged before any rule was mended for it. The ninth (`ninth.py`) is by one who had not read them either. `make causes` runs the jobs, and `tests/causes/judge.py --markdown` makes this document.", "",
-           "- first: the first verdict names the true cause (of a mixture: both); of a healthy job: nothing is blamed",
-           "- later: it is named after something else that is true, or only half of a mixture is",
-           "- silent: it is not named, and nothing wrong is said",
-           "- false: a wrong blame stands before it, or instead of it", "",
-           "That others took cores away may be said, and is passed over, where they did: what they used of the machine is measured beside each job, and",
-           "given as the mean. A quota counts only where it bound. The bar is first in 90 % of the jobs and false in 1 %.", "",
-           "The quiet jobs of 28 November ran before rules were mended on that day. Small reads and writes (`progress-of-each-step`,",
-           "`pieces-of-16-bytes`) were mended after the second half of the fifth set had been judged.",
-           "The fifth was written when a part of the page of rules had been seen: those about idle time, and the kinds of errors.",
-           "`healthy-grep` of the fourth set was in truth a storm of processes, and the one false blame of its half: it has been",
-           "corrected since.",
-           'In the seventh, `interpreter-each-record` was silent twice for want of words of the judge ("was started 304 times"), which have them since.',
-           "Four of the five false ones of the eighth were healthy jobs that were told which kind of code (Python, compression) they spent their time in: stacks are sampled by",
-           "default since. The rules were mended for that afterwards.",
-           "The ninth (`ninth.py`) is by a third, who had seen neither rules nor documents; the accepted words are wide: read strictly, by the one who mends rules, 42 of 50 are first and 2 false,",
-           "since \"only one of 2 cores\" is what a lock in a database or a log leads to, and threads of node that read files do not wait at a lock.",
-           "Healthy jobs that were false there had a part in which one thread only was seen to want a core, beside others that used 60 to 90 % of the machine.",
-           "The tenth and the eleventh (`tenth.py`, `eleventh.py`), with narrow accepted words, were written by one who had read neither the rules nor the documents of the verdicts. Read strictly,",
-           "the tenth was first in 22 of 24 and 16 of 23, and false in 1 of each half; the eleventh was first in 18 and 24 of 25, and false in 1 of the first half.", "",
-           f"Machine: {CORES} cores, {os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') / 2**30:.0f} GiB of memory.", "",
-           "| jobs | number | others used | first | later | silent | false |", "|---" * 7 + "|"]
+def detailed_tables(labelled):
+    """The tables of docs/verdicts-causes.md: LABEL and results; the labels are the columns. Its first table is a summary, written by hand."""
+    out = ["| jobs | number | others used | first | later | silent | false |", "|---" * 7 + "|"]
     for label, results in labelled:
         for half, words in (("open", "known when rules were mended"), ("kept", "kept apart"), ("fresh", "written afterwards"), ("unseen", "written unseen"),
                             ("second", "written unseen by another"), ("third", "third set, first half"),
@@ -447,7 +419,7 @@ def main():
             label, _, path = word.partition("=")
             with open(path, encoding="utf-8") as f:
                 labelled.append((label, json.load(f)))
-        print(summary_document(labelled), end="")
+        print(detailed_tables(labelled), end="")
         return 0
     only = args.only.split(",") if args.only else None
     chosen = [c for c in CASES + FRESH + UNSEEN + SECOND + THIRD + FOURTH + FIFTH + SIXTH + SEVENTH + EIGHTH + NINTH + TENTH + ELEVENTH + GAPS

@@ -46,6 +46,14 @@ case $(has naps slept-fixed) in
 *) has naps crowded || fail "naps: $(jq -c '[.verdicts[].rule]' naps.json)" ;; # others hold the cores
 esac
 
+# One file again and again; what comes through a pipe may be other data each time.
+head -c 48M /dev/urandom | base64 | gzip -1 >reads.gz
+record again sh -c 'for i in 1 2 3 4 5; do gzip -dc reads.gz | wc -l; done'
+record piped sh -c 'for i in 1 2 3 4 5; do gzip -dc <reads.gz | wc -l; done'
+of=$(has again same-again) || has again crowded || fail "again: $(jq -c '[.verdicts[].rule]' again.json)"
+case $of in *" again: \`gzip -dc reads.gz\` ran "[345]" times or more"* | '') lacks again single-core serial-phase ;; *) fail "$of" ;; esac
+lacks piped same-again
+
 # Without samples of stacks nothing is known of code.
 record compile "$PROGRAMS/patterns" compile 3
 [ "$(jq '.code.samples // 0 | . >= 30' compile.json)" = true ] || skip "no stacks here"

@@ -15,7 +15,7 @@ SPEAKERS = tuple(f"src/{room}/" for room in ("cmd", "console", "output", "perfmo
 def main():
     faults = []
     for path in source.files(".c", ".h"):
-        quiet = path.startswith("src/") and not path.startswith(SPEAKERS) and path != "src/main.c"
+        quiet = path.startswith("src/") and not path.startswith(SPEAKERS) and path not in ("src/main.c", "src/pack.c")
         for number, line in enumerate(source.code(source.read(path)).splitlines(), 1):
             for pattern in [BANNED] + [SPEAKS] * quiet + [CMOCKA] * path.startswith("src/"):
                 match = pattern.search(line)

@@ -64,12 +64,40 @@ static void test_page_faults_have_advice_by_who_manages_memory(void **state)
 	assert_non_null(strstr(advice_of_faults(job_of("solver")), "MALLOC_TRIM_THRESHOLD_"));
 }
 
+static void test_who_knows_the_functions_is_named_by_language(void **state)
+{
+	static const char any[] = "Whoever knows.";
+
+	(void)state;
+	assert_non_null(
+		strstr(advice_of_profiler(job_of("node app.js"), any), "--perf-basic-prof"));
+	assert_non_null(strstr(advice_of_profiler(job_of("java"), any), "Compiler.perfmap"));
+	assert_non_null(strstr(advice_of_profiler(job_of("Rscript"), any), "Rprof"));
+	assert_non_null(strstr(advice_of_profiler(job_of("R"), any), "Rprof"));
+	assert_non_null(strstr(advice_of_profiler(job_of("perl5.36"), any), "NYTProf"));
+	assert_string_equal(advice_of_profiler(job_of("solver"), any), any);
+	assert_string_equal(advice_of_profiler(job_of("sh"), any), any);
+}
+
+static void test_garbage_has_advice_by_who_collects_it(void **state)
+{
+	(void)state;
+	assert_non_null(strstr(advice_of_collection(job_of("node app.js")), "--heap-prof"));
+	assert_non_null(strstr(advice_of_collection(job_of("java")), "-Xmx"));
+	assert_null(strstr(advice_of_collection(job_of("java")), "GOGC"));
+	assert_non_null(strstr(advice_of_collection(job_of("python3")), "gc.freeze"));
+	assert_non_null(strstr(advice_of_collection(job_of("R")), "memory.profiling"));
+	assert_non_null(strstr(advice_of_collection(job_of("server")), "GOGC"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_numpy_is_for_python_alone),
 		cmocka_unit_test(test_without_commands_it_is_general),
 		cmocka_unit_test(test_page_faults_have_advice_by_who_manages_memory),
+		cmocka_unit_test(test_who_knows_the_functions_is_named_by_language),
+		cmocka_unit_test(test_garbage_has_advice_by_who_collects_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -166,6 +166,8 @@ static const struct {
 	{ "interpreter", "", "/usr/bin/bash" },
 	{ "interpreter", "JVM_DoPrivileged", "/usr/lib/jvm/lib/server/libjvm.so" },
 	{ "interpreter", "bcEval", "/usr/lib/R/lib/libR.so" },
+	{ "data-formats", "heap_getnextslot", "/usr/lib/postgresql/15/bin/postgres" },
+	{ "data-formats", "", "/usr/sbin/mariadbd" },
 	{ "system-libraries", "getenv", LIB "libc.so.6" },
 	/* the program's own */
 	{ "", "main", "/opt/x/a" },

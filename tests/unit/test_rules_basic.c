@@ -347,6 +347,9 @@ static void test_the_first_of_two_causes(void **state)
 		       "+job.storage_read_bytes=0 +job.storage_written_bytes=0 "
 		       "+job.minor_faults=200 +job.voluntary_switches=100",
 		  "empty-calls", "single-core" },
+		{ LONG "cores_present=5 cores_used=4 monitor_cpu_seconds=0.2501 energy_joules=1 "
+		       "energy_apportioned_joules=1 +node.pressure_io_some_seconds=0",
+		  "cores-used", "energy" },
 	};
 	struct rules *rules = builtin();
 	struct fixture f;

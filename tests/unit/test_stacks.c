@@ -233,6 +233,7 @@ static void test_time_belongs_to_the_programs_own_code(void **state)
 	struct classes c = classes_made();
 	struct made_stacks m;
 	struct hot_place called;
+	struct hot_rest rest;
 	struct stacks *s;
 	struct run *r;
 	struct hot h;
@@ -254,6 +255,15 @@ static void test_time_belongs_to_the_programs_own_code(void **state)
 	assert_int_equal(hot_python_calls(&called, s), 0);
 	assert_string_equal(called.function->name, "list_contains");
 	assert_true(near(called.seconds, 0.6));
+	assert_int_equal(hot_rest_find(&rest, s, 0), 0);
+	assert_true(rest.n == 2 && near(rest.seconds, 9));
+	assert_string_equal(rest.part[0].function->name, "load");
+	assert_string_equal(rest.calls[0].function->name, "strlen");
+	assert_string_equal(rest.part[1].function->name, "solve");
+	assert_true(rest.part[1].line == 3 && near(rest.part[1].seconds, 2));
+	assert_int_equal(hot_rest_find(&rest, s, classes_find(&c, "rest")), 0);
+	assert_true(rest.n == 1 && near(rest.seconds, 2.4)); /* without strlen and memcmp */
+	assert_string_equal(rest.part[0].function->name, "solve");
 	stacks_close(s);
 	run_close(r);
 	classes_free(&c);

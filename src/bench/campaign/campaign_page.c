@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/campaign/campaign_page.h"
 
+#include "base/packed.h"
 #include "base/random.h"
 #include "base/text/decimal.h"
 #include "bench/campaign/campaign.h"
@@ -505,7 +506,7 @@ static void put_part(struct bytes *out, const char *name, size_t n, const struct
 		if (parts[i].make)
 			parts[i].make(out, p);
 		else
-			bytes_put(out, parts[i].text, (size_t)(parts[i].end - parts[i].text));
+			packed_put(out, parts[i].text, parts[i].end);
 	}
 }
 

@@ -92,13 +92,14 @@ struct heating {
 	uint8_t *owner;          /* enum owner, of each function */
 	const uint32_t *classes; /* n: 0: samples of all classes count */
 	size_t n;
+	uint32_t without; /* samples of this class do not count; 0: all do */
 	struct tally tally[TALLIES];
 };
 
 static double self_of(const struct heating *g, uint32_t stack)
 {
 	const struct stacks_place *p = &g->s->private->place[stack];
-	bool counts = !g->n;
+	bool counts = !g->n && !(g->without && p->class == g->without);
 
 	for (size_t i = 0; i < g->n && !counts; i++)
 		counts = p->class == g->classes[i];
@@ -208,33 +209,81 @@ static void take(struct hot *h, const struct heating *g)
 		h->by = (struct hot_place){ 0 };
 }
 
+static int begin(struct heating *g, const struct stacks *s)
+{
+	g->s = s;
+	g->cut = calloc(s->run->nstacks + 1u, sizeof *g->cut);
+	g->function = calloc(s->nfunctions + 1u, sizeof *g->function);
+	g->owner = calloc(s->nfunctions + 1u, 1);
+	return g->cut && g->function && g->owner ? 0 : -ENOMEM;
+}
+
+static void forget(struct heating *g)
+{
+	for (int i = 0; i < TALLIES; i++)
+		tally_free(&g->tally[i]);
+}
+
+static void end(struct heating *g)
+{
+	free(g->cut);
+	free(g->function);
+	free(g->owner);
+	forget(g);
+}
+
+static double sum_of(const struct heating *g)
+{
+	double all_s = 0;
+
+	for (uint32_t i = 1; i < g->s->run->nstacks; i++)
+		all_s += self_of(g, i);
+	return all_s;
+}
+
 int hot_make_of(struct hot *h, double *all_s, const struct stacks *s, const uint32_t *classes,
 		size_t n)
 {
-	struct heating g = { .s = s,
-			     .classes = classes,
-			     .n = n,
-			     .cut = calloc(s->run->nstacks + 1u, sizeof *g.cut),
-			     .function = calloc(s->nfunctions + 1u, sizeof *g.function),
-			     .owner = calloc(s->nfunctions + 1u, 1) };
+	struct heating g = { .classes = classes, .n = n };
 	uint32_t hottest;
-	int rc = g.cut && g.function && g.owner ? 0 : -ENOMEM;
+	int rc = begin(&g, s);
 
 	*h = (struct hot){ 0 };
-	*all_s = 0;
-	for (uint32_t i = 1; i < s->run->nstacks && !rc; i++)
-		*all_s += self_of(&g, i);
+	*all_s = rc ? 0 : sum_of(&g);
 	if (!rc && s->total > 0) {
 		hottest = find_hottest(&g);
 		rc = hottest ? look_at(&g, hottest) : 0;
 		if (!rc && hottest)
 			take(h, &g);
 	}
-	free(g.cut);
-	free(g.function);
-	free(g.owner);
-	for (int i = 0; i < TALLIES; i++)
-		tally_free(&g.tally[i]);
+	end(&g);
+	return rc;
+}
+
+int hot_rest_find(struct hot_rest *r, const struct stacks *s, uint32_t without)
+{
+	struct heating g = { .without = without };
+	int rc = begin(&g, s);
+
+	*r = (struct hot_rest){ .seconds = rc ? 0 : sum_of(&g) };
+	for (uint32_t hottest = rc ? 0 : find_hottest(&g); hottest && r->n < HOT_PARTS;) {
+		struct hot h = { 0 };
+
+		rc = look_at(&g, hottest);
+		if (rc)
+			break;
+		take(&h, &g);
+		r->part[r->n] = h.place;
+		r->calls[r->n] = h.calls;
+		r->n += h.own;
+		forget(&g);
+		g.function[hottest] = 0;
+		hottest = 0;
+		for (uint32_t i = 1; i < s->nfunctions; i++)
+			if (g.function[i] > g.function[hottest])
+				hottest = i;
+	}
+	end(&g);
 	return rc;
 }
 

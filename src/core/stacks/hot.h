@@ -43,6 +43,16 @@ struct hot_branch {
 };
 void hot_branch_find(struct hot_branch *b, const struct stacks *s);
 
+/* Without samples of one class: the program's own functions by the rest, as hot_make() divides it.
+ */
+struct hot_rest {
+	struct hot_place part[HOT_PARTS];  /* most first */
+	struct hot_place calls[HOT_PARTS]; /* as of struct hot */
+	uint32_t n;
+	double seconds; /* of all of the rest */
+};
+int hot_rest_find(struct hot_rest *r, const struct stacks *s, uint32_t without);
+
 /* Of the time in Python's interpreter, what C functions its loop calls: the one with most of it,
  * with what that calls; function NULL: none with a name has half of it. */
 int hot_python_calls(struct hot_place *out, const struct stacks *s);

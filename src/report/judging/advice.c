@@ -77,12 +77,66 @@ const char *advice_of_interpreter(const struct summary *s)
 			 any_interpreter);
 }
 
+/* ---- who knows the functions that Sonde does not ---- */
+
+static const struct row profilers[] = {
+	{ "node nodejs",
+	  "With NODE_OPTIONS=--perf-basic-prof in the job's environment Sonde names its functions." },
+	{ "java",
+	  "`jcmd PID Compiler.perfmap`, once it is warm, lets Sonde name its methods (JDK 17 and later); so does "
+	  "a flight recording (-XX:StartFlightRecording=filename=job.jfr)." },
+	{ "dotnet",
+	  "With DOTNET_PerfMapEnabled=1 in the job's environment Sonde names its methods." },
+	{ "julia", "Julia's own profiler (using Profile; @profile) names its functions." },
+	{ "luajit", "luajit -jp names its functions." },
+	{ "R Rscript",
+	  "R's own profiler names its functions: Rprof(\"job.prof\") at the start of the script, then "
+	  "summaryRprof(\"job.prof\")." },
+	{ "perl", "perl -d:NYTProf names its lines (Devel::NYTProf)." },
+	{ "ruby", "A profiler of Ruby names its methods (stackprof, or rbspy without changes)." },
+	{ "php",
+	  "A profiler of PHP names its functions (Excimer, XHProf, or phpspy without changes)." },
+	{ "octave", "`profile on` and `profshow` name its functions." },
+	{ "lua", "A profiler of Lua names its functions (LuaProfiler, or luajit -jp)." },
+	{ "bash", "PS4='+ $EPOCHREALTIME $LINENO ' bash -x prints when each line ran." },
+	{ "gawk awk", "gawk --profile writes how often each line ran." },
+};
+
+const char *advice_of_profiler(const struct summary *s, const char *otherwise)
+{
+	return advice_by(s, profilers, sizeof profilers / sizeof profilers[0], otherwise);
+}
+
+/* ---- garbage ---- */
+
+static const struct row collectors[] = {
+	{ "node nodejs deno bun",
+	  "Make fewer and smaller temporary objects (no spread or concat of what has grown, in a loop), or give the "
+	  "young ones more room (--max-semi-space-size); node --heap-prof names the functions that make them." },
+	{ "java",
+	  "Give the heap more room (-Xmx), or make fewer and longer-lived objects; a flight recording "
+	  "(-XX:StartFlightRecording=filename=job.jfr) names the methods that make them." },
+	{ "python pypy",
+	  "Collect less often while many objects are made that stay (gc.freeze, gc.disable), or make fewer of them." },
+	{ "R Rscript",
+	  "Make fewer copies: each change of a vector or data frame in a loop may copy it. Rprof(memory.profiling = TRUE) "
+	  "names the functions that make them." },
+};
+
+const char *advice_of_collection(const struct summary *s)
+{
+	return advice_by(
+		s, collectors, sizeof collectors / sizeof collectors[0],
+		"Give the heap more room (-Xmx, GOGC, gc.freeze), or make fewer and longer-lived objects.");
+}
+
 /* ---- memory that is taken again and again ---- */
 
 static const struct row memories[] = {
 	{ "node nodejs deno bun",
 	  "Garbage is collected and its memory taken again: make fewer and smaller temporary arrays and objects (no "
-	  "spread or concat of what has grown, in a loop), or raise --max-semi-space-size." },
+	  "spread or concat of what has grown, in a loop), or raise --max-semi-space-size; node --heap-prof names the functions "
+	  "that make them." },
 	{ "java",
 	  "Give the heap its memory at the start (-Xms, -XX:+AlwaysPreTouch), and make fewer temporary objects." },
 };

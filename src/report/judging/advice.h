@@ -9,6 +9,10 @@
 
 /* "Move loops into NumPy, Numba or Cython.": of the interpreter that used most CPU time. */
 const char *advice_of_interpreter(const struct summary *s);
+/* How to learn the functions of a program that is interpreted, or compiled while it runs. */
+const char *advice_of_profiler(const struct summary *s, const char *otherwise);
+/* What helps where much CPU time collects garbage. */
+const char *advice_of_collection(const struct summary *s);
 /* What helps against page faults, by what manages the memory. */
 const char *advice_of_faults(const struct summary *s);
 /* "(-O0). Build with -O2 ...": of the language of what was compiled without optimization. */

@@ -6,6 +6,7 @@
 #include "base/text/decimal.h"
 #include "core/glob.h"
 #include "core/stacks/symbol.h"
+#include "report/judging/advice.h"
 #include "report/summary/code.h"
 #include "report/summary/parts.h"
 
@@ -65,6 +66,7 @@ static void put_place(char *out, size_t size, const struct hot_place *p)
 
 /* Of what was sampled: else it is not one place. */
 static const double most = 0.5;
+static const double nearly_all = 0.8;
 
 struct found {
 	struct hot hot;
@@ -112,10 +114,15 @@ static void say_place(struct summary_hot *out, const struct found *f, const stru
 	}
 	if (f->interpreter)
 		decimal_append(out->place, sizeof out->place, "the interpreter itself, ");
+	if (h->calls.function && h->calls.seconds < nearly_all * h->place.seconds) {
+		put_place(out->place, sizeof out->place, &h->place);
+		decimal_append(out->place, sizeof out->place, ", %.0f %% of it in ",
+			       100 * h->calls.seconds / h->place.seconds);
+	}
 	put_place(out->place, sizeof out->place, h->calls.function ? &h->calls : &h->place);
 	if (class >= CLASS_FIRST && !f->python && !f->interpreter)
 		decimal_append(out->place, sizeof out->place, " (%s)", classes_label(c, class));
-	if (h->calls.function) {
+	if (h->calls.function && h->calls.seconds >= nearly_all * h->place.seconds) {
 		decimal_append(out->place, sizeof out->place, ", called by ");
 		put_place(out->place, sizeof out->place, &h->place);
 	}
@@ -149,7 +156,6 @@ static const struct {
 	[HOT_IN_PARSING] = { { "parsing" } },
 	[HOT_IN_FAULTS] = { { NULL } },
 };
-static const double nearly_all = 0.8;
 /* A share of a half of so many has an interval that begins at nearly nothing. */
 static const double in_least_samples = 5;
 
@@ -186,6 +192,48 @@ static int say_in(struct summary_hot *out, const struct found *f, const struct c
 	else if (f->hot.own && !f->branch.n && f->share >= nearly_all)
 		put_in(out->in[which], sizeof out->in[which], &f->hot);
 	return 0;
+}
+
+/* What ranks do when they are not in MPI: one that has more of it is waited for. */
+static int say_beside_mpi(struct summary_hot *out, const struct code *code)
+{
+	static const double part_least = 0.1;
+	const struct stacks *st = code->stacks;
+	uint32_t mpi = classes_find(&code->classes, "mpi");
+	struct hot_rest r;
+	int rc = mpi ? hot_rest_find(&r, st, mpi) : 0;
+
+	if (!mpi || rc || !(r.seconds / st->total * st->effective >= 2 * in_least_samples))
+		return rc;
+	for (uint32_t i = 0; i < r.n && r.part[i].seconds >= part_least * r.seconds; i++) {
+		const struct stacks_function *calls = r.calls[i].function;
+
+		decimal_append(out->beside_mpi, sizeof out->beside_mpi, "%s",
+			       i ? ", " : ". Outside of MPI: ");
+		put_place(out->beside_mpi, sizeof out->beside_mpi, &r.part[i]);
+		decimal_append(out->beside_mpi, sizeof out->beside_mpi, " %.0f %%",
+			       100 * r.part[i].seconds / r.seconds);
+		if (calls && *calls->name)
+			decimal_append(out->beside_mpi, sizeof out->beside_mpi, " (calls %.40s)",
+				       calls->shown);
+	}
+	if (*out->beside_mpi)
+		decimal_append(out->beside_mpi, sizeof out->beside_mpi, ".");
+	return 0;
+}
+
+/* Servers of databases go through whole tables in functions of their own. The lower end of the
+ * interval. */
+static double scans_of(const struct code *code)
+{
+	static const char whole_tables[] =
+		"heap_getnextslot,heapgettup*,heapgetpage,SeqNext,ExecSeqScan*,handler::ha_rnd_next,"
+		"*::rnd_next,mongo::CollectionScan::*";
+	double seconds = stacks_matching(code->stacks, whole_tables),
+	       share = stacks_share(code->stacks, seconds),
+	       least = fmax(0, share - stacks_error(code->stacks, share));
+
+	return seconds > 0 ? least * code->stacks->total / code->account.whole_s : 0;
 }
 
 /* ---- who ---- */
@@ -275,13 +323,17 @@ static const struct {
 	{ "cryptography",
 	  "Its options say how often it is repeated (iterations, rounds, length of keys)." },
 	{ "linear-algebra", "Let the library use several threads (OMP_NUM_THREADS)." },
-	{ "jit",
-	  "It is the program's own code, compiled while it ran: node --perf-basic-prof or the "
-	  "language's profiler names its functions." },
 };
 
-static const char *advice_of_kind(const struct classes *c, const struct hot *h)
+static const char *advice_of_kind(const struct classes *c, const struct hot *h,
+				  const struct summary *s)
 {
+	if (h->place.function->class == classes_find(c, "jit") && *h->place.function->name)
+		return "It is the program's own code, compiled while it ran: look at its loops.";
+	if (h->place.function->class == classes_find(c, "jit"))
+		return advice_of_profiler(s,
+					  "It is the program's own code, compiled while it ran: a "
+					  "profiler of its language names its functions.");
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
 		if (h->place.function->class == classes_find(c, kinds[i].class))
 			return kinds[i].advice;
@@ -314,15 +366,17 @@ static const char *advice_of_call(const struct hot *h)
 	return "Call it less often, give it less to do, or use another way.";
 }
 
-static const char *advice_of(const struct found *f, const struct classes *c)
+static const char *advice_of(const struct found *f, const struct summary *s)
 {
+	const struct classes *c = &s->code->classes;
 	const struct hot *h = &f->hot;
 
 	if (f->branch.n)
 		return "Begin with the first of them: call it less often, or give it less to do.";
 	if (f->interpreter)
-		return "Which lines of the script these are was not recorded: a profiler of the language tells. "
-		       "Let libraries do the loops.";
+		return advice_of_profiler(s,
+					  "Which lines of the script these are was not recorded: a "
+					  "profiler of its language names them.");
 	if (f->operation >= 0 && !h->calls.function)
 		return operations[f->operation].advice;
 	if (h->calls.function && !f->python)
@@ -333,7 +387,7 @@ static const char *advice_of(const struct found *f, const struct classes *c)
 		return "Python's interpreter runs that itself: do it less often, or by compiled code (NumPy, "
 		       "Numba, Cython).";
 	if (!h->own)
-		return advice_of_kind(c, h);
+		return advice_of_kind(c, h, s);
 	return h->place.line
 		       ? "Look at its loops: `sonde show --by line`."
 		       : "Look at its loops; built with -g, `sonde show --by line` names the line.";
@@ -346,7 +400,9 @@ static void say_advice(struct summary_hot *out, const struct found *f, const str
 	double held = s->peak_memory_bytes;
 	char bytes[32];
 
-	snprintf(out->advice, sizeof out->advice, "%s", advice_of(f, &s->code->classes));
+	snprintf(out->advice, sizeof out->advice, "%s", advice_of(f, s));
+	if (f->interpreter)
+		decimal_append(out->advice, sizeof out->advice, " Let libraries do the loops.");
 	if (compiled && held >= large_bytes)
 		decimal_append(
 			out->advice, sizeof out->advice,
@@ -485,14 +541,15 @@ int summary_hot_make(struct summary *s)
 	double of;
 	int rc;
 
-	s->code_r_ratio = s->code_fortran_ratio = s->hot.ratio = s->hot.least = s->hot.seconds =
-		NAN;
+	s->code_scans_least = s->code_r_ratio = s->code_fortran_ratio = s->hot.ratio =
+		s->hot.least = s->hot.seconds = NAN;
 	if (!a || !s->code->stacks || !(s->code->stacks->total > 0) || !(a->whole_s > 0))
 		return 0;
 	find_spinning(s);
 	rc = find_fortran(s);
 	if (rc)
 		return rc;
+	s->code_scans_least = scans_of(s->code);
 	s->code_r_ratio =
 		stacks_matching(s->code->stacks, "Rf_eval,bcEval*,R_execClosure") / a->whole_s;
 	rc = find(&f, s->code);
@@ -506,6 +563,8 @@ int summary_hot_make(struct summary *s)
 	say_place(&s->hot, &f, &s->code->classes);
 	for (int i = 0; i < HOT_INS && !rc; i++)
 		rc = say_in(&s->hot, &f, s->code, i);
+	if (!rc)
+		rc = say_beside_mpi(&s->hot, s->code);
 	say_who(&s->hot, s);
 	say_no_storage(&s->hot, s);
 	say_advice(&s->hot, &f, s);

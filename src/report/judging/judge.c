@@ -66,11 +66,22 @@ static void verdict_remove(struct summary *s, const char *rule)
 	s->nverdicts = kept;
 }
 
+/* A note about energy or about the recording itself is not about the job: it is never the first
+ * thing that a healthy job is told. */
+static int rank_of(const struct summary_verdict *v)
+{
+	static const char theme_of_the_rest[] = "energy and the monitor";
+
+	if (v->severity == SEVERITY_NOTE && strcmp(v->theme, theme_of_the_rest) == 0)
+		return ranks[SEVERITY_GOOD] + 1;
+	return ranks[v->severity];
+}
+
 /* Whether a is shown before b, the older of the two: the worse one, then the weightier one. */
 static bool is_before(const struct summary_verdict *a, const struct summary_verdict *b)
 {
-	if (a->severity != b->severity)
-		return ranks[a->severity] < ranks[b->severity];
+	if (rank_of(a) != rank_of(b))
+		return rank_of(a) < rank_of(b);
 	if (a->yields != b->yields)
 		return b->yields;
 	return a->weight_s > b->weight_s;
@@ -303,7 +314,7 @@ static void say_rest_is_fine(struct summary *s)
 	    !(story_cores_wanted(s) >= nearly_all * summary_cores(s).v))
 		return;
 	for (uint32_t i = 1; i < s->nverdicts; i++)
-		if (s->verdicts[i].severity != SEVERITY_GOOD &&
+		if (rank_of(&s->verdicts[i]) < ranks[SEVERITY_GOOD] &&
 		    s->verdicts[i].severity != SEVERITY_CANNOT_TELL)
 			return;
 	n = strlen(v->sentence);

@@ -2,6 +2,7 @@
 /* rules.c - reads rules and kinds of errors: blocks of "key: value", one block a rule or kind. */
 #include "report/judging/rules.h"
 #include "base/bytes.h"
+#include "base/packed.h"
 #include "base/text/textfile.h"
 #include "core/expr/expr.h"
 #include "report/assets.h"
@@ -519,7 +520,14 @@ int rules_parse(struct rules **rules, const char *name, const char *text, size_t
 
 int rules_builtin(struct rules **rules, struct err *e)
 {
-	return rules_parse(rules, "rules", asset_rules, (size_t)(asset_rules_end - asset_rules), e);
+	struct bytes text = { 0 };
+	int rc;
+
+	packed_put(&text, asset_rules, asset_rules_end);
+	rc = text.failed ? err_set(e, -ENOMEM, "rules: out of memory")
+			 : rules_parse(rules, "rules", (const char *)text.data, text.len, e);
+	bytes_free(&text);
+	return rc;
 }
 
 static int take_file(void *rules, const char *path, const char *text, size_t len, struct err *e)

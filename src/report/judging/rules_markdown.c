@@ -81,6 +81,7 @@ static const char opening_rest[] =
 	"then by cost as a\n"
 	"share of the time that others left the job (`part-of: own`), or of the whole run "
 	"(`part-of: run`: what others took).\n"
+	"Notes of `theme: energy and the monitor` come last, behind praise: they are not about the job.\n"
 	"`weight` orders a verdict in its place where the cost is not known, and is not printed: "
 	"seconds of the run that the\n"
 	"verdict is about.\n"

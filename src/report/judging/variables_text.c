@@ -75,6 +75,7 @@ TEXT_OF(recursive_function, code_recursion)
 TEXT_OF(growing_function, touched_top)
 TEXT_OF(tool, tool)
 TEXT_OF(tool_advice, tool_advice)
+TEXT_OF(same_command, repeated)
 TEXT_OF(top_wait, wait_top)
 
 static const char *lost_why(const struct summary *s)
@@ -122,6 +123,11 @@ HOT_IN(locks_in, HOT_IN_LOCKS)
 HOT_IN(mpi_in, HOT_IN_MPI)
 HOT_IN(parsing_in, HOT_IN_PARSING)
 HOT_IN(faults_in, HOT_IN_FAULTS)
+
+static const char *beside_mpi(const struct summary *s)
+{
+	return *s->hot.beside_mpi ? s->hot.beside_mpi : ".";
+}
 
 static const char *no_storage(const struct summary *s)
 {
@@ -335,6 +341,9 @@ const struct text_variable text_variables[] = {
 	{ "allocation_in", "The same of allocating.", allocation_in },
 	{ "compression_in", "The same of compression.", compression_in },
 	{ "exceptions_in", "The same of exceptions.", exceptions_in },
+	{ "collection_advice",
+	  "What helps where much CPU time collects garbage, by what collects it.",
+	  advice_of_collection },
 	{ "faults_advice", "What helps against page faults, by what manages the memory.",
 	  advice_of_faults },
 	{ "locks_in", "The same of taking locks.", locks_in },
@@ -342,6 +351,9 @@ const struct text_variable text_variables[] = {
 	{ "parsing_in", "The same of parsing documents.", parsing_in },
 	{ "pattern_in", "The same of compiling regular expressions.", pattern_in },
 	{ "faults_in", "The one that has four fifths of all samples; else \".\"", faults_in },
+	{ "beside_mpi",
+	  "What ranks do outside of MPI: the program's functions with most of that time.",
+	  beside_mpi },
 	{ "no_storage",
 	  "Of a job that read and wrote less than 1 MiB a second: \"; it read and wrote only 2.1 MiB: it "
 	  "computes.\"; else \".\"",
@@ -353,6 +365,7 @@ const struct text_variable text_variables[] = {
 	{ "hot_advice", "What to do about code of its kind.", hot_advice },
 	{ "tool", "What checks or measures the program, and used most: \"tracemalloc, which ...\".",
 	  tool },
+	{ "same_command", "The command line that was run again and again.", same_command },
 	{ "tool_advice", "How to turn it off.", tool_advice },
 	{ "busiest_command", "The command whose processes used most CPU time.", busiest_command },
 	{ "main_command",

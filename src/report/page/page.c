@@ -2,6 +2,7 @@
 #include "report/page/page.h"
 
 #include "base/err.h"
+#include "base/packed.h"
 #include "base/random.h"
 #include "base/text/escape.h"
 #include "base/text/json.h"
@@ -20,7 +21,8 @@
 /* Whether this program was built so. */
 static bool page_is_plain(void)
 {
-	return *asset_uplot_js == ';'; /* what the Makefile puts there in its place */
+	/* What the Makefile puts there in its place. */
+	return packed_length(asset_uplot_js, asset_uplot_js_end) == strlen(";\n");
 }
 
 /* An image of its own, so that the page's rules of what may be loaded hold for it, too. */
@@ -153,7 +155,7 @@ static void put_part(struct bytes *out, const char *name, size_t n, const struct
 		if (parts[i].make)
 			parts[i].make(out, p);
 		else
-			bytes_put(out, parts[i].text, (size_t)(parts[i].end - parts[i].text));
+			packed_put(out, parts[i].text, parts[i].end);
 	}
 }
 

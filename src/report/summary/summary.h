@@ -90,6 +90,7 @@ struct summary_hot {
 	char no_storage[96];   /* "; storage had no part in it: 1.2 MiB were read and written."; "":
 				  it may have */
 	char advice[560];      /* what fits that kind of code */
+	char beside_mpi[400];  /* ". Outside of MPI: advance (wave.c:10) 76 %."; "": not known */
 };
 
 struct summary_command {
@@ -315,12 +316,17 @@ struct summary {
 	const char *code_recursion; /* hostile text of the recording; NULL: none */
 	char code_top[160];         /* "solve (solver.c:41)" */
 	char code_spins[160];       /* likewise, of those that take locks or spin; "": none */
+	double code_scans_least;    /* CPU time of databases that go through whole tables */
 	double code_r_ratio;        /* CPU time of what R's evaluator calls, a share */
 	/* What checks or measures the program and was left on: its share of the CPU time, the lower
 	 * end of the 95 % interval of that, what it is, and how to turn it off; NAN: there is none.
 	 */
 	double tool_ratio, tool_least;
 	const char *tool, *tool_advice;
+	/* A program that reads files, run with the same arguments again and again: how often, at
+	 * least, its CPU time, and its command line; 0: there is none. */
+	double repeated_runs, repeated_cpu_s;
+	char repeated[160];
 	struct summary_hot hot; /* where most of the CPU time went */
 	char main_work[320];    /* "R, 57 % of it in libR.so (no symbols)"; "": not known */
 	struct summary_share share[SUMMARY_SHARES];

@@ -31,7 +31,7 @@ enum {
 static const double WAITS_MATTER = 0.25;
 
 /* Of the run. */
-static const double SECOND_MATTERS = 0.2;
+static const double SECOND_MATTERS = 0.1;
 
 /* A job that took less says no more than what it used. */
 static const double judged_s = 2;

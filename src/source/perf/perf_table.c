@@ -2,6 +2,7 @@
 #include "source/perf/perf_table.h"
 
 #include "base/bytes.h"
+#include "base/packed.h"
 #include "base/text/number.h"
 #include "base/text/textfile.h"
 
@@ -183,7 +184,7 @@ bool perf_list_is_sound(const char *list)
 
 enum { FILE_BYTES_MAX = 1 << 20 };
 
-/* events/ in one piece, as the Makefile puts it together; no NUL ends it. */
+/* events/ in one piece, as the Makefile packs it together. */
 extern const char asset_events[], asset_events_end[];
 
 void perf_table_init(struct perf_table *t, const struct perf_cpu *cpu, const char *name)
@@ -285,8 +286,14 @@ int perf_table_add(struct perf_table *t, const struct perf_group *g)
 
 int perf_table_builtin(struct perf_table *t, struct err *e)
 {
-	return perf_table_parse(t, "events", asset_events,
-				(size_t)(asset_events_end - asset_events), e);
+	struct bytes text = { 0 };
+	int bad;
+
+	packed_put(&text, asset_events, asset_events_end);
+	bad = text.failed ? err_set(e, -ENOMEM, "events: out of memory")
+			  : perf_table_parse(t, "events", (const char *)text.data, text.len, e);
+	bytes_free(&text);
+	return bad;
 }
 
 int perf_table_file(struct perf_table *t, const char *path, struct err *e)

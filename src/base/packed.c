@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/packed.h"
+
+#include <zstd.h>
+
+size_t packed_length(const char *packed, const char *end)
+{
+	unsigned long long size = ZSTD_getFrameContentSize(packed, (size_t)(end - packed));
+
+	return size < SIZE_MAX / 4 ? (size_t)size : SIZE_MAX;
+}
+
+void packed_put(struct bytes *out, const char *packed, const char *end)
+{
+	size_t size = packed_length(packed, end), got;
+
+	if (!bytes_room(out, size)) {
+		out->failed = true;
+		return;
+	}
+	got = ZSTD_decompress(out->data + out->len, size, packed, (size_t)(end - packed));
+	if (got == size)
+		out->len += got;
+	else
+		out->failed = true;
+}

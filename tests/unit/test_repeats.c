@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What reads the same files again and again is found, and what gets its data through a pipe, or may
+ * do other things each time, is none of it. */
+#include "summary_made.h"
+
+#include <string.h>
+
+/* So many processes of the name and command line, each of one second of CPU time. */
+static void run_times(struct synthetic *x, const char *name, const char *line, int times)
+{
+	for (int n = 0; n < times; n++) {
+		uint32_t i = instance(x, 1, "process", name, false);
+
+		final(x, i, "process.cpu_seconds", 1);
+		x->label[x->run.nlabels++] =
+			(struct run_label){ .key = "command_line", .value = line };
+		x->instance[i].nlabels++;
+	}
+}
+
+static double runs_of(const char *name, const char *line)
+{
+	struct synthetic *x = synthetic_new(1);
+	struct summary s;
+	double runs;
+
+	run_times(x, name, line, 4);
+	s = made(x);
+	runs = s.repeated_runs;
+	assert_true(s.repeated_cpu_s == runs);
+	assert_true(runs == 0 || !strncmp(s.repeated, name, strlen(name)));
+	done(&s, x);
+	return runs;
+}
+
+static void readers_of_files_are_known(void **state)
+{
+	static const struct {
+		const char *name, *line;
+		bool repeats;
+	} cases[] = {
+		{ "gzip", "/bin/gzip -cd reads.gz", true },
+		{ "gzip", "gzip -c reads.fq", false }, /* it may be a file that has changed */
+		{ "gzip", "gzip -cd", false },         /* of a pipe */
+		{ "gzip", "gzip -cd -", false },
+		{ "gzip", "gzip -cd x.gz -", false },
+		{ "xz", "xz -d -T 4", false },
+		{ "xz", "xz --decompress --stdout 'a b.xz'", true },
+		{ "zcat", "zcat data/reads", true },
+		{ "sha256sum", "sha256sum a.bin", true },
+		{ "zcat", "zcat a-very-long.name...", false }, /* cut */
+		{ "zcat", "zcat --token=*** a.gz", false },    /* masked */
+		{ "sort", "sort -k 2.1", false },
+		{ "grep", "grep -A 3 a.b", false },
+		{ "python3 a.py", "python3 a.py in.txt", false },
+		{ "gzipper", "gzipper -d in.txt", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+		if ((runs_of(cases[i].name, cases[i].line) == 4) != cases[i].repeats)
+			fail_msg("%s", cases[i].line);
+}
+
+static void what_costs_most_counts(void **state)
+{
+	struct synthetic *x = synthetic_new(1);
+	struct summary s;
+
+	(void)state;
+	run_times(x, "xzcat", "xzcat a.xz", 2);
+	run_times(x, "zcat", "zcat a.gz", 3);
+	run_times(x, "zcat", "zcat b.gz", 1);
+	run_times(x, "sh", "sh job.sh", 4);
+	s = made(x);
+	assert_true(s.repeated_runs == 3 && s.repeated_cpu_s == 3);
+	assert_string_equal(s.repeated, "zcat a.gz");
+	done(&s, x);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(readers_of_files_are_known),
+		cmocka_unit_test(what_costs_most_counts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
