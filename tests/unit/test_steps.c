@@ -446,123 +446,6 @@ static void test_starts_of_processes_show_steps(void **state)
 }
 
 /* Compilers take any time, and come one after the other all the same. */
-/* Bursts of a process that gets a core for a part of the time, and pauses. */
-static void make_bursts(double (*work_s)(void), double (*pause_s)(void), int n)
-{
-	job = (struct made_job){ .interval_s = 0.1, .noise = 0.005, .random.state = 11 };
-	made_put(&job, (struct made_piece){ 2, 0, 0, 0, 1e9 });
-	for (int i = 0; i < n; i++) {
-		double got = made_log_between(&job, 0.1, 1);
-
-		made_put(&job, (struct made_piece){ work_s() / got, got, 0, 0, 1e9 });
-		made_put(&job, (struct made_piece){ pause_s(), 0, 0, 0, 1e9 });
-	}
-	made_put(&job, (struct made_piece){ 2, 0, 0, 0, 1e9 });
-	made_sample(&job);
-}
-
-static double even_work(void)
-{
-	return made_between(&job, 0.55, 0.65);
-}
-
-static double even_pause(void)
-{
-	return made_between(&job, 0.75, 0.85);
-}
-
-static double any_pause(void)
-{
-	return 0.2 + made_exponential(&job, 1);
-}
-
-/* Each has as much work, of which others make more or less time: even in what it got and rested. */
-static void test_bursts_of_even_work_are_steps(void **state)
-{
-	struct steps x;
-	struct synth *run;
-
-	(void)state;
-	make_bursts(even_work, even_pause, 40);
-	run = found(&x, job.at_s[job.n - 1]);
-	assert_in_range(x.n, 38, 40);
-	assert_int_equal(x.source, STEPS_OF_SAMPLES);
-	assert_string_equal(x.metric, "job.cpu_cores");
-	end(&x, run);
-}
-
-/* Requests that come at random, and all take as long. */
-static void test_bursts_at_random_are_no_steps(void **state)
-{
-	struct steps x;
-	struct synth *run;
-
-	(void)state;
-	make_bursts(even_work, any_pause, 60);
-	run = found(&x, job.at_s[job.n - 1]);
-	assert_int_equal(x.n, 0);
-	end(&x, run);
-}
-
-/* A runtime asks each second how many cores there are; a program writes a line of its log a step.
- */
-static void test_a_few_bytes_are_steps_only_if_written(void **state)
-{
-	(void)state;
-	for (int writes = 0; writes < 2; writes++) {
-		struct steps x;
-		struct synth *run;
-
-		job = (struct made_job){ .interval_s = 0.1, .random.state = 3 };
-		for (int i = 0; i < 40; i++) {
-			double rate = 200, long_s = 0.9 + made_between(&job, -0.05, 0.05);
-
-			made_put(&job, (struct made_piece){ 0.1, 1, writes ? 0 : rate,
-							    writes ? rate : 0, 1e9 });
-			made_put(&job, (struct made_piece){ long_s, 1, 0, 0, 1e9 });
-		}
-		made_sample(&job);
-		run = found(&x, job.at_s[job.n - 1]);
-		if (writes)
-			assert_in_range(x.n, 37, 40);
-		else
-			assert_int_equal(x.n, 0);
-		end(&x, run);
-	}
-}
-
-/* A loop of three programs of very uneven length; without the order of a loop, it is none. */
-static void test_an_order_of_starts_shows_steps(void **state)
-{
-	static const char *const name[] = { "sort", "awk", "gzip" };
-
-	(void)state;
-	for (int ordered = 0; ordered < 2; ordered++) {
-		struct summary s = { 0 };
-		struct steps x;
-		struct err e = { "" };
-		struct random random = { 9 };
-		uint32_t shell;
-		struct synth *run = start_job(&shell, 3);
-		double at_s = 1;
-
-		for (int i = 0; i < 30; i++) {
-			double long_s = 0.55 + 0.9 * random_unit(&random);
-
-			for (int k = 0; k < 3; k++)
-				start(run, name[ordered ? k : (int)(3 * random_unit(&random))],
-				      shell, at_s + 0.1 * k, 0.1);
-			at_s += long_s;
-		}
-		s.wall_s = at_s;
-		if (steps_make(&x, &s, &run->run, &e))
-			fail_msg("%s", e.text);
-		assert_int_equal(x.n, ordered ? 29 : 0);
-		assert_int_equal(x.source, ordered ? STEPS_OF_STARTS : STEPS_OF_SAMPLES);
-		end(&x, run);
-	}
-}
-
 static void test_starts_at_uneven_distances_are_no_steps(void **state)
 {
 	unsigned some = 0;
@@ -672,10 +555,6 @@ int main(void)
 		cmocka_unit_test(test_steps_are_found_where_samples_become_fewer),
 		cmocka_unit_test(test_what_others_take_is_no_step),
 		cmocka_unit_test(test_starts_of_processes_show_steps),
-		cmocka_unit_test(test_bursts_of_even_work_are_steps),
-		cmocka_unit_test(test_bursts_at_random_are_no_steps),
-		cmocka_unit_test(test_a_few_bytes_are_steps_only_if_written),
-		cmocka_unit_test(test_an_order_of_starts_shows_steps),
 		cmocka_unit_test(test_starts_at_uneven_distances_are_no_steps),
 		cmocka_unit_test(test_a_heartbeat_is_no_loop_of_the_job),
 		cmocka_unit_test(test_long_calls_of_mpi_show_steps),
