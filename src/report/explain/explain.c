@@ -487,32 +487,33 @@ void explain_peers(struct explain *x)
 void explain_mpi(struct explain *x)
 {
 	const struct mpi *m = x->summary->mpi;
-	struct bytes words = { 0 };
 	const struct mpi_stretch *longest;
+	struct bytes words = { 0 };
 	struct explain_finding *f = NULL;
+	uint32_t most;
 
-	if (m && !m->missing)
-		mpi_held_words(m, &words);
+	if (!m || m->missing)
+		return;
+	mpi_held_words(m, &words);
 	bytes_u8(&words, '\0');
-	if (words.len > 1 && !words.failed && (f = explain_add(x, EXPLAIN_WAIT, "mpi"))) {
-		uint32_t most = mpi_held_most(m);
-
+	if (words.len > 1 && !words.failed)
+		f = explain_add(x, EXPLAIN_WAIT, "mpi");
+	if (f)
 		snprintf(f->claim, sizeof f->claim, "W%.380s", (const char *)words.data + 1);
-		f->confidence = CONFIDENCE_MEDIUM; /* it is a lower bound */
-		explain_number(f, "held_seconds of it", UNIT_SECONDS, m->rank[most].held_s,
-			       "mpi:/ranks/%u/held_seconds", most);
-		explain_number(f, "held_of_seconds", UNIT_SECONDS, m->held_of_s,
-			       "mpi:/held_of_seconds");
-		longest = mpi_held_longest(m);
-		if (longest) {
-			uint32_t i = (uint32_t)(longest - m->stretch);
-
-			f->from_s = longest->from_s;
-			f->to_s = longest->to_s;
-			explain_number(f, "longest stretch held_seconds", UNIT_SECONDS,
-				       longest->held_s, "mpi:/waited_for/%u/held_seconds", i);
-		}
-		explain_settle(f, "sonde show --mpi", x->summary->path, NULL);
-	}
 	bytes_free(&words);
+	if (!f)
+		return;
+	most = mpi_held_most(m);
+	longest = mpi_held_longest(m);
+	f->confidence = CONFIDENCE_MEDIUM; /* it is a lower bound */
+	explain_number(f, "held_seconds of it", UNIT_SECONDS, m->rank[most].held_s,
+		       "mpi:/ranks/%u/held_seconds", most);
+	explain_number(f, "held_of_seconds", UNIT_SECONDS, m->held_of_s, "mpi:/held_of_seconds");
+	if (longest) {
+		f->from_s = longest->from_s;
+		f->to_s = longest->to_s;
+		explain_number(f, "longest stretch held_seconds", UNIT_SECONDS, longest->held_s,
+			       "mpi:/waited_for/%u/held_seconds", (uint32_t)(longest - m->stretch));
+	}
+	explain_settle(f, "sonde show --mpi", x->summary->path, NULL);
 }
