@@ -4,7 +4,8 @@
 # of jitter, warm-up, slow steps and checkpoints, seen 4.5 to 60 times a step; and 100 jobs that do not iterate: random walks, bursts, builds, ramps,
 # noise. Half of the seeds were kept aside while the code was written. Likewise a second family, with other shapes, jitter, drift, checkpoints and
 # sampling (tests/made_rounds.h), written before its author read the code. Then real programs that iterate, with the real recorder, beside what they
-# measured themselves (bench/steps_real.py), of two families; half of the second was kept aside. QUICK=1 leaves those out. On a busy machine their steps
+# measured themselves (bench/steps_real.py), of two families; half of the second was kept aside; and of a third (bench/steps_varied.py), half of it kept,
+# too. QUICK=1 leaves those out. On a busy machine their steps
 # differ by far more than 2 %: the load is shown.
 set -eu
 # shellcheck source=bench/bar.sh
@@ -36,6 +37,12 @@ if [ -z "${QUICK:-}" ]; then
 		python3 bench/steps_real.py "$name" >"$scratch/real"
 		bar "$what: median step within 2 % of their own clock" "$(value real median)" % ">=" 95
 		bar "$others real programs without steps, $name: some found" "$(value real invented)" % "<=" 2
+	done
+	python3 -m venv "$scratch/venv" && "$scratch/venv/bin/pip" install -q numpy && export STEPS_PYTHON="$scratch/venv/bin/python"
+	for half in open kept; do
+		python3 bench/steps_varied.py "$half" >"$scratch/real"
+		bar "8 varied real programs, $half: median step within 2 % of their own clock" "$(value real median)" % ">=" 95
+		bar "4 varied real programs without steps, $half: some found" "$(value real invented)" % "<=" 2
 	done
 fi
 exit $missed

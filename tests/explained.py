@@ -44,7 +44,8 @@ def at(document, pointer):
 
 def sources(runs):
     """The documents that numbers are from, read once they are needed."""
-    words = {"show": ["show", "--json"], "waits": ["show", "--waits", "--json"], "steps": ["show", "--steps", "--json"], "peers": ["show", "--peers", "--json"], "compare": ["compare", "--json"]}
+    words = {"show": ["show", "--json"], "waits": ["show", "--waits", "--json"], "steps": ["show", "--steps", "--json"], "peers": ["show", "--peers", "--json"],
+             "mpi": ["show", "--mpi", "--json"], "compare": ["compare", "--json"]}
     read = {}
 
     def of(name):

@@ -3,6 +3,7 @@
 #include "console/command.h"
 #include "recording/join.h"
 #include "report/comparison/comparison.h"
+#include "report/summary/mpi.h"
 #include "report/summary/summary.h"
 #include "session/compared.h"
 #include "session/find.h"
@@ -72,6 +73,8 @@ static int explain_one(const struct explain_options *o, int noperands, char **op
 	if (code)
 		return code;
 	rc = summary_make_as(&s, c.run, &(struct summary_wish){ .all = false }, &e);
+	if (!rc && s.mpi) /* for whom ranks waited; where it cannot be read there is less to say */
+		mpi_phases_make(s.mpi, c.run, &(struct err){ "" });
 	if (!rc && explain_run(&x, &s, c.run, (enum explain_topic)o->ask))
 		rc = err_set(&e, -ENOMEM, "out of memory for the findings of %.300s", c.path);
 	code = rc ? EXIT_FAILED : print_it(o, &x);

@@ -146,8 +146,10 @@ void book_fork(struct book *b, pid_t parent, pid_t child)
 	if (!from->nfds || !book_fd(p, (int)from->nfds - 1))
 		return;
 	memcpy(p->fd, from->fd, from->nfds * sizeof *p->fd);
-	for (uint32_t i = 0; i < from->nfds; i++)
+	for (uint32_t i = 0; i < from->nfds; i++) {
 		p->fd[i].early = NULL;
+		p->fd[i].opened = false;
+	}
 }
 
 /* Those behind it move up. */

@@ -19,8 +19,9 @@ enum { FD_UNKNOWN = 0 };
 #define FD_NO_FILE UINT32_MAX
 
 struct book_fd {
-	uint32_t row;         /* FD_UNKNOWN, FD_NO_FILE or a row, maybe of the parent */
-	bool guessed;         /* the name was read from memory, or is not known */
+	uint32_t row; /* FD_UNKNOWN, FD_NO_FILE or a row, maybe of the parent */
+	bool guessed; /* the name was read from memory or looked for late, or is not known */
+	bool opened;  /* its open was counted in the row */
 	bool cloexec, jumped; /* jumped: by lseek, since the last read or write */
 	int64_t at;           /* offset behind the last read or write */
 	int64_t looked_ns;    /* when its name was looked for again; 0: it was not */

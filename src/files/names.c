@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "files/names.h"
 
+#include "base/clock.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -145,6 +147,9 @@ uint32_t name_row_of_fd(struct book *b, struct book_process *p, int fd, int64_t 
 			f->row = is ? FD_UNKNOWN : FD_NO_FILE;
 			return 0;
 		}
+		/* A call that was made before it was looked for may have been on another file. */
+		f->looked_ns = clock_mono_ns();
+		f->guessed = true;
 		f->row = book_row_of(b, p, path, now_ns);
 	}
 	if (f->row)

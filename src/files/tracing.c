@@ -112,8 +112,8 @@ static void change_row(struct tracing *g, struct book_fd *f, uint32_t row, int64
 		book_row(g->book, f->row)->value[i] -= f->early[i];
 		book_row(g->book, row)->value[i] += f->early[i];
 	}
-	count(g, f->row, FILE_OPENS, -1, now_ns);
-	count(g, row, FILE_OPENS, 1, now_ns);
+	count(g, f->row, FILE_OPENS, f->opened ? -1 : 0, now_ns);
+	count(g, row, FILE_OPENS, f->opened ? 1 : 0, now_ns);
 	f->row = row;
 }
 
@@ -140,12 +140,18 @@ static void look_again(struct tracing *g, struct book_process *p, const struct t
 	change_row(g, f, row, t->time_ns);
 }
 
+/* It was looked for after this, so that it may be another file by now. */
+static bool looked_after(const struct book_fd *f, const struct traced *t)
+{
+	return f->guessed && f->looked_ns > t->time_ns;
+}
+
 /* It was closed, or became another, before the look: that was at another file. */
 static void look_failed(struct tracing *g, struct book_process *p, const struct traced *t, int fd)
 {
 	struct book_fd *f = book_fd(p, fd);
 
-	if (f && f->guessed && f->looked_ns > t->time_ns)
+	if (f && looked_after(f, t))
 		change_row(g, f, book_row_of(g->book, p, "", t->time_ns), t->time_ns);
 }
 
@@ -297,6 +303,7 @@ static void open_or_stat(struct tracing *g, struct book_process *p, const struct
 	if (f)
 		book_fd_set(f, (struct book_fd){
 				       .row = row,
+				       .opened = true,
 				       .cloexec = flags & O_CLOEXEC,
 				       .guessed = !known ||
 						  (t->from_memory &&
@@ -321,9 +328,12 @@ static void duplicate(struct tracing *g, struct book_process *p, const struct tr
 	(void)book_fd(p, (int)t->result); /* so that they do not move any more */
 	from = book_fd(p, (int)t->arg[0]);
 	to = book_fd(p, (int)t->result);
-	if (to && from && to != from) {
+	if (to && from && to != from && looked_after(from, t)) {
+		book_fd_set(to, (struct book_fd){ .row = FD_UNKNOWN });
+	} else if (to && from && to != from) {
 		book_fd_set(to, *from);
 		from->early = NULL;
+		from->opened = false;
 	}
 	if (!to)
 		return;
@@ -432,13 +442,17 @@ static void take_fork(struct tracing *g, const struct traced *t)
 {
 	struct book_process *p;
 
-	if (t->pid != t->parent) {
-		book_fork(g->book, t->parent, t->pid);
+	if (t->pid == t->parent) {
+		p = book_process(g->book, t->pid);
+		if (p)
+			p->threads++;
 		return;
 	}
-	p = book_process(g->book, t->pid);
-	if (p)
-		p->threads++;
+	book_fork(g->book, t->parent, t->pid);
+	p = book_find(g->book, t->pid);
+	for (uint32_t i = 0; p && i < p->nfds; i++)
+		if (looked_after(&p->fd[i], t))
+			p->fd[i] = (struct book_fd){ .row = FD_UNKNOWN };
 }
 
 static void take_end(struct tracing *g, const struct traced *t)

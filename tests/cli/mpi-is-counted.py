@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections import defaultdict
 
+import explained
 import jsonschema
 
 SONDE, TOP = os.environ["SONDE"], os.environ["TOP"]
@@ -243,6 +244,11 @@ def check_held(mpi):
     assert abs(sum(r["held_seconds"] for r in shown["ranks"]) - shown["held_seconds"]) < 1e-6, shown["ranks"]
     text = run(SONDE, "show", "--mpi", f"held.{mpi}.out")
     assert re.search(r"^while rank [02] computed, the others were in MPI for at least ", text, re.M), text
+    told = explained.finding(explained.explain(f"held.{mpi}.out"), "mpi")
+    most = max(shown["ranks"], key=lambda r: r["held_seconds"])
+    assert told["claim"].startswith(f"While rank {most['rank']} computed, the others were in MPI for at least ") and told["topic"] == "wait", told
+    assert told["numbers"][0]["value"] == most["held_seconds"] and told["evidence"]["from_seconds"] in [s["from_seconds"] for s in shown["waited_for"]], told
+    assert explained.finding(explained.explain(f"c.{mpi}"), "mpi")["numbers"][0]["value"] < told["numbers"][0]["value"], "of a job that is nearly even"
 
 
 # A tool of its own that counts MPI_Allreduce, and calls the library's PMPI_.

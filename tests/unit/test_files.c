@@ -177,6 +177,58 @@ static void test_a_name_below_what_has_none_is_not_made_up(void **state)
 	assert_int_equal(value(f, "", FILE_READ_BYTES), 10);
 }
 
+static void take_own(struct fixture *f, const char *name, int fd, int64_t time_ns)
+{
+	struct traced t = { .kind = TRACED_ENTER,
+			    .call = call(name),
+			    .arg = { (uint64_t)fd },
+			    .pid = getpid(),
+			    .tid = getpid(),
+			    .time_ns = time_ns,
+			    .has_arguments = true };
+
+	tracing_take(&f->tracing, &t, 0);
+	t.kind = TRACED_EXIT;
+	t.result = strcmp(name, "read") ? 0 : 10;
+	t.has_arguments = call_has_registers(t.call);
+	tracing_take(&f->tracing, &t, 0);
+}
+
+static int64_t own_value(struct fixture *f, const char *path, enum files_counter which)
+{
+	struct book_process *p = book_process(f->tracing.book, getpid());
+
+	return book_row(f->tracing.book, book_row_of(f->tracing.book, p, path, 1))->value[which];
+}
+
+/* What was read before the look was read from a file that has been closed since. */
+static void test_a_descriptor_that_became_another_file_has_no_name(void **state)
+{
+	struct fixture *f = *state;
+	char *directory = realpath(".", NULL), path[4096];
+	int fd;
+
+	assert_non_null(directory);
+	snprintf(path, sizeof path, "%s/second", directory);
+	free(directory);
+	fd = open(path, O_CREAT | O_WRONLY, 0600);
+	assert_true(fd >= 0);
+	take_own(f, "read", fd, 1000);
+	take_own(f, "read", fd, 2000);
+	assert_int_equal(own_value(f, path, FILE_READ_BYTES), 20); /* as far as is known yet */
+	take_own(f, "close", fd, 3000);
+	assert_int_equal(own_value(f, path, FILE_READ_BYTES), 0);
+	assert_int_equal(own_value(f, path, FILE_READS), 0);
+	assert_int_equal(own_value(f, "", FILE_READ_BYTES), 20);
+	assert_int_equal(own_value(f, path, FILE_OPENS) | own_value(f, "", FILE_OPENS), 0);
+	take_own(f, "read", fd, 4000);
+	take_own(f, "read", fd, INT64_MAX - 1); /* it is open since the look */
+	take_own(f, "close", fd, INT64_MAX);
+	assert_int_equal(own_value(f, path, FILE_READ_BYTES), 20);
+	close(fd);
+	unlink(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -187,6 +239,8 @@ int main(void)
 						end),
 		cmocka_unit_test_setup_teardown(test_a_name_below_what_has_none_is_not_made_up,
 						begin, end),
+		cmocka_unit_test_setup_teardown(
+			test_a_descriptor_that_became_another_file_has_no_name, begin, end),
 	};
 
 	return ncalls ? cmocka_run_group_tests(tests, NULL, NULL) : 0;

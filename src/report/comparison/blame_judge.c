@@ -16,8 +16,9 @@ static const double row_least = 0.005;
 /* A function that only one side has is one that the other side never ran if it has so many samples
  * and such a share of the whole, not one that was missed by chance. */
 static const double one_sided_samples = 10, one_sided_share = 0.01;
-/* It may be the other end of a change of this part of it in the other direction. */
-static const double counterpart = 0.25;
+/* It may be the other end of changes of this part of it in the other direction, of functions that
+ * each have such a part: it was inlined into several. */
+static const double counterpart = 0.25, one_of_several = 0.06, most_of_it = 0.75;
 
 /* What rounding leaves. */
 static const double nothing_s = 1e-9;
@@ -255,32 +256,40 @@ static int one_sided(const struct blame *b, const struct blame_part *p, double l
 	return samples < one_sided_samples ? 0 : other > 0 ? 1 : -1;
 }
 
-/* Of a function that appeared (1) or is gone (-1), may its time have moved from or to p? */
-static bool may_be_counterpart(const struct blame *b, const struct blame_part *p,
-			       const struct blame_part *of, int sided)
+/* Of a function that appeared (1) or is gone (-1), how much of its time may have moved from or to
+ * p, if that is such a part of it. */
+static double moved(const struct blame *b, const struct blame_part *p, const struct blame_part *of,
+		    int sided, double part)
 {
 	double change = mean_of(b, p, 1) - mean_of(b, p, 0);
 
-	return p != of && p->level == BLAME_FUNCTION && p->kind == BLAME_NAMED &&
-	       !strcmp(p->module, of->module) && sided * change <= -counterpart * size_of(b, of);
+	if (p == of || p->level != BLAME_FUNCTION || p->kind != BLAME_NAMED ||
+	    strcmp(p->module, of->module) != 0 || sided * change > -part * size_of(b, of))
+		return 0;
+	return fabs(change);
 }
 
-static bool is_unsure(const struct blame *b, const struct blame_part *p, double least)
+static double all_moved(const struct blame *b, uint32_t of, int sided, double part)
 {
-	int sided = one_sided(b, p, least), other;
+	double all = 0;
 
-	if (p->level != BLAME_FUNCTION || p->kind != BLAME_NAMED)
-		return false;
-	for (uint32_t i = 0; i < b->nparts; i++) {
-		const struct blame_part *q = &b->part[i];
+	for (uint32_t i = 0; i < b->nparts; i++)
+		all += moved(b, &b->part[i], &b->part[of], sided, part);
+	return all;
+}
 
-		if (sided && may_be_counterpart(b, q, p, sided))
-			return true;
-		other = one_sided(b, q, least);
-		if (other && may_be_counterpart(b, p, q, other))
-			return true;
-	}
-	return false;
+/* Where large parts explain too little of it, smaller ones do: it was inlined into several. */
+static void find_unsure(const struct blame *b, uint32_t of, int sided, bool *unsure)
+{
+	double size = size_of(b, &b->part[of]), part = counterpart;
+
+	if (all_moved(b, of, sided, part) < most_of_it * size)
+		part = one_of_several;
+	if (all_moved(b, of, sided, part) < counterpart * size)
+		return;
+	unsure[of] = true;
+	for (uint32_t i = 0; i < b->nparts; i++)
+		unsure[i] = unsure[i] || moved(b, &b->part[i], &b->part[of], sided, part) > 0;
 }
 
 static void merge_unsure(struct blame *b, const bool *unsure)
@@ -316,8 +325,12 @@ static void stop_at_modules(struct blame *b)
 	bool *unsure = calloc(b->nparts + 1u, sizeof *unsure);
 
 	b->failed |= !unsure;
-	for (uint32_t i = 0; i < b->nparts && unsure; i++)
-		unsure[i] = is_unsure(b, &b->part[i], least);
+	for (uint32_t i = 0; i < b->nparts && unsure; i++) {
+		int sided = one_sided(b, &b->part[i], least);
+
+		if (sided)
+			find_unsure(b, i, sided, unsure);
+	}
 	if (unsure)
 		merge_unsure(b, unsure);
 	free(unsure);

@@ -3,6 +3,7 @@
 
 #include "base/text/escape.h"
 #include "report/steps/steps.h"
+#include "report/summary/mpi.h"
 #include "report/summary/peersused.h"
 
 #include <errno.h>
@@ -112,8 +113,8 @@ static int group_of(const struct explain_finding *f)
 		[SEVERITY_NOTE] = 4, [SEVERITY_GOOD] = 5,
 	};
 	_Static_assert(sizeof groups / sizeof groups[0] == SEVERITY_NUMBER_OF, "each");
-	static const char *const facts[] = { "end",    "time", "commands", "code", "waits",
-					     "memory", "io",   "figure",   "steps" };
+	static const char *const facts[] = { "end",    "time", "commands", "code",  "waits",
+					     "memory", "io",   "figure",   "steps", "mpi" };
 
 	for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++)
 		if (f->severity == SEVERITY_NOTE && !strcmp(f->about, facts[i]))
@@ -381,7 +382,7 @@ int explain_pair(struct explain *x, const struct comparison *c, const char *a, c
 	return 0;
 }
 
-/* What views of their own have in short: steps, and connections. */
+/* What views of their own have in short: steps, connections, and ranks of MPI. */
 
 /* ---- steps ---- */
 
@@ -479,4 +480,40 @@ void explain_peers(struct explain *x)
 			       u->row[0].value[shown[i]], "peers:/peers/0/%s",
 			       peer_used_names[shown[i]]);
 	explain_settle(f, "sonde show --peers", s->path, NULL);
+}
+
+/* ---- for which rank the others waited ---- */
+
+void explain_mpi(struct explain *x)
+{
+	const struct mpi *m = x->summary->mpi;
+	const struct mpi_stretch *longest;
+	struct bytes words = { 0 };
+	struct explain_finding *f = NULL;
+	uint32_t most;
+
+	if (!m || m->missing)
+		return;
+	mpi_held_words(m, &words);
+	bytes_u8(&words, '\0');
+	if (words.len > 1 && !words.failed)
+		f = explain_add(x, EXPLAIN_WAIT, "mpi");
+	if (f)
+		snprintf(f->claim, sizeof f->claim, "W%.380s", (const char *)words.data + 1);
+	bytes_free(&words);
+	if (!f)
+		return;
+	most = mpi_held_most(m);
+	longest = mpi_held_longest(m);
+	f->confidence = CONFIDENCE_MEDIUM; /* it is a lower bound */
+	explain_number(f, "held_seconds of it", UNIT_SECONDS, m->rank[most].held_s,
+		       "mpi:/ranks/%u/held_seconds", most);
+	explain_number(f, "held_of_seconds", UNIT_SECONDS, m->held_of_s, "mpi:/held_of_seconds");
+	if (longest) {
+		f->from_s = longest->from_s;
+		f->to_s = longest->to_s;
+		explain_number(f, "longest stretch held_seconds", UNIT_SECONDS, longest->held_s,
+			       "mpi:/waited_for/%u/held_seconds", (uint32_t)(longest - m->stretch));
+	}
+	explain_settle(f, "sonde show --mpi", x->summary->path, NULL);
 }

@@ -5,8 +5,9 @@
  *
  * It judges nothing. Findings are the verdicts, the account of the time, stacks, waits, figures and
  * blame that others made, and each number says where `show --json`, `show --waits --json`,
- * `show --peers --json` or `compare --json` has it. As text or JSON it is at most EXPLAIN_BYTES
- * long: what comes last is left out, and counted. Texts are hostile. {0} is empty and safe to free.
+ * `show --peers --json`, `show --mpi --json` or `compare --json` has it. As text or JSON it is at
+ * most EXPLAIN_BYTES long: what comes last is left out, and counted. Texts are hostile. {0} is
+ * empty and safe to free.
  */
 #ifndef SONDE_REPORT_EXPLAIN_EXPLAIN_H
 #define SONDE_REPORT_EXPLAIN_EXPLAIN_H
@@ -88,8 +89,9 @@ void explain_settle(struct explain_finding *f, const char *command, const char *
 		    const char *other);
 /* Cut at a whole character. */
 void explain_copy(char *out, size_t size, const char *text);
-/* What `sonde show --steps` and `--peers` have, in short; nothing where they have none. */
+/* What `sonde show --steps`, `--peers` and `--mpi` have, in short; nothing where they have none. */
 void explain_steps(struct explain *x);
+void explain_mpi(struct explain *x);
 void explain_peers(struct explain *x);
 /* Sorts them, and keeps those that are asked for. */
 void explain_rank(struct explain *x);

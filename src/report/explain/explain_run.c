@@ -506,6 +506,7 @@ int explain_run(struct explain *x, const struct summary *s, const struct run *r,
 	add_commands(x);
 	add_code(x);
 	add_waits(x);
+	explain_mpi(x);
 	explain_steps(x);
 	add_memory(x);
 	add_io(x);

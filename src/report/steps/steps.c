@@ -68,11 +68,22 @@ static bool is_read_enough(const struct steps *x, const struct step_grid *g, uin
 	return all >= mean * x->n && enough >= most * x->n;
 }
 
-/* Whether what a measure shows is the job's, and not how it was read or scheduled: threads that
- * never give up a CPU have no rests in which they use less of it. */
-static bool is_of_job(const struct steps *x, const struct step_grid *g, uint32_t measure)
+/* So few bytes a step are no data, but what a runtime asks again and again by its clock: how many
+ * cores there are, who woke it. */
+static bool reads_nothing(const struct steps *x, const struct step_grid *g)
+{
+	const double data = 256;
+	double from_s = x->step[0].from_s, to_s = x->step[x->n - 1].to_s;
+
+	return step_grid_mean(g, STEP_READ, from_s, to_s) * (to_s - from_s) < data * x->n;
+}
+
+/* Threads that never give up a CPU have no rests in which they use less of it. */
+bool steps_are_of_job(const struct steps *x, const struct step_grid *g, uint32_t measure)
 {
 	if (measure == STEP_CPU && g->rests < x->n)
+		return false;
+	if ((measure == STEP_READ || measure == STEP_READ_CALLS) && reads_nothing(x, g))
 		return false;
 	return is_read_enough(x, g, measure);
 }
@@ -118,7 +129,7 @@ static int find_in_samples(struct steps *x, const struct step_grid *g)
 	while (n) {
 		int rc = find_in(x, g, measure, n, &by);
 
-		if (rc || !x->n || is_of_job(x, g, measure[by]))
+		if (rc || !x->n || steps_are_of_job(x, g, measure[by]))
 			return rc;
 		free(x->step);
 		x->step = NULL;
@@ -131,6 +142,30 @@ static int find_in_samples(struct steps *x, const struct step_grid *g)
 	return 0;
 }
 
+static double covered(const struct steps *x)
+{
+	return x->n ? x->step[x->n - 1].to_s - x->step[0].from_s : 0;
+}
+
+/* Bursts, where they show steps in clearly more of the time. */
+static int look_for_bursts(struct steps *x, const struct step_grid *g)
+{
+	const double more = 1.3;
+	struct steps found = { 0 };
+	int rc = steps_of_bursts(&found, g);
+
+	if (rc || !found.n || covered(&found) < more * covered(x)) {
+		free(found.step);
+		return rc;
+	}
+	free(x->step);
+	x->step = found.step;
+	x->n = found.n;
+	x->metric = found.metric;
+	x->grain_s = found.grain_s;
+	return 0;
+}
+
 /* Where samples came at uneven distances, as they do while a job begins, at even ones. */
 static int look_in_samples(struct steps *x, struct step_grid *g)
 {
@@ -140,7 +175,7 @@ static int look_in_samples(struct steps *x, struct step_grid *g)
 		coarser = step_grid_coarsen(g);
 	if (coarser > 0)
 		rc = find_in_samples(x, g);
-	return coarser < 0 ? coarser : rc;
+	return coarser < 0 ? coarser : rc || look_for_bursts(x, g) ? -ENOMEM : 0;
 }
 
 /* ---- what was different ---- */
@@ -206,15 +241,15 @@ static void differ(struct step *p, double *far, const struct step_difference *d,
 static void find_differences(struct steps *x, const struct step_grid *g)
 {
 	const double far_least = 3, share = 0.05;
-	struct usual usual[STEP_MEASURES];
+	struct usual usual[STEP_TELLS];
 
-	for (uint32_t k = 0; k < STEP_MEASURES; k++)
+	for (uint32_t k = 0; k < STEP_TELLS; k++)
 		usual[k] = usual_of(x, g, k);
 	for (uint32_t i = 0; i < x->n; i++) {
 		struct step *p = &x->step[i];
 		double far[STEP_DIFFERENCES] = { 0 };
 
-		for (uint32_t k = 0; k < STEP_MEASURES && p->kind != STEP_PLAIN; k++) {
+		for (uint32_t k = 0; k < STEP_TELLS && p->kind != STEP_PLAIN; k++) {
 			double v = step_grid_mean(g, k, p->from_s, p->to_s), u = usual[k].mean;
 			double by = fabs(v - u) / fmax(fmax(usual[k].sd, share * fabs(u)),
 						       least_of(step_measures[k].unit));
@@ -432,6 +467,23 @@ static void find_recurring(struct steps *x, double *room)
 			x->step[i].kind = STEP_CHECKPOINT;
 }
 
+/* Of sorted lengths, each of which is known to half a grain: they are multiples of it. */
+static double median_of(const struct steps *x, const double *length, uint32_t n)
+{
+	double low = length[0], high = length[n - 1];
+
+	if (!(x->grain_s > 0))
+		return (length[(n - 1) / 2] + length[n / 2]) / 2;
+	for (int pass = 0; pass < 40; pass++) {
+		double middle = (low + high) / 2, below = 0;
+
+		for (uint32_t i = 0; i < n; i++)
+			below += fmax(0, fmin(1, (middle - length[i]) / x->grain_s + 0.5));
+		*(below < 0.5 * n ? &low : &high) = middle;
+	}
+	return (low + high) / 2;
+}
+
 static int measure_steps(struct steps *x, const struct step_grid *g)
 {
 	double *length = malloc((x->n + 1u) * sizeof *length), sum = 0, squares = 0;
@@ -448,7 +500,7 @@ static int measure_steps(struct steps *x, const struct step_grid *g)
 	x->mean_s = sum / n;
 	for (uint32_t i = first; i < first + n; i++)
 		squares += (length[i] - x->mean_s) * (length[i] - x->mean_s);
-	x->median_s = (length[first + (n - 1) / 2] + length[first + n / 2]) / 2;
+	x->median_s = median_of(x, length + first, n);
 	x->low_s = length[first + n / 20];
 	x->high_s = length[first + n - 1 - n / 20];
 	if (n > 1) {

@@ -49,6 +49,9 @@ enum {
 	STEP_STORAGE_READ,
 	STEP_STORAGE_WRITTEN,
 	STEP_FAULTS,
+	STEP_TELLS, /* the first ones tell how a step differs; the rest only show bursts */
+	STEP_WRITE_CALLS = STEP_TELLS,
+	STEP_READ_CALLS,
 	STEP_MEASURES
 };
 /* "plain", "slow" ... */
@@ -114,6 +117,10 @@ int steps_code_make(struct steps *x, const struct summary *s, struct err *e);
 int steps_of_names(struct steps *x, const struct summary *s, const struct run *r);
 /* Its part that looks at processes that start and at calls of MPI. Likewise. */
 int steps_of_events(struct steps *x, const struct summary *s, const struct run *r);
+/* Of n distances, whether they are even, as those of steps are: their median, how many they are,
+ * and by how many standard deviations more of them are near to it than chance would have it. NAN:
+ * they are not. ordered: something else shows that they repeat. Sorts them. */
+double steps_even(double *distance, uint32_t n, bool ordered, uint32_t *steps, double *beyond);
 /* Whether a span is a call of MPI. */
 bool step_is_call(const char *name);
 /* The summary's, with its figures. After the job's. 0 or -errno. */

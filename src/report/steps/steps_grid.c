@@ -26,6 +26,8 @@ const struct step_measure step_measures[STEP_MEASURES] = {
 	[STEP_STORAGE_WRITTEN] = { "job.storage_written_bytes_per_second", "written to storage",
 				   UNIT_BYTES_PER_SECOND },
 	[STEP_FAULTS] = { "job.major_faults_per_second", "major page faults", UNIT_PER_SECOND },
+	[STEP_WRITE_CALLS] = { "job.write_calls_per_second", "calls that write", UNIT_PER_SECOND },
+	[STEP_READ_CALLS] = { "job.read_calls_per_second", "calls that read", UNIT_PER_SECOND },
 };
 
 /* Intervals of a grid. */

@@ -31,4 +31,10 @@ uint32_t step_grid_read(const struct step_grid *g, uint32_t measure, double from
 /* The mean of a measure over a time; NAN: not known. */
 double step_grid_mean(const struct step_grid *g, uint32_t measure, double from_s, double to_s);
 
+/* Whether what a measure shows is the job's, and not how it was read or scheduled. */
+bool steps_are_of_job(const struct steps *x, const struct step_grid *g, uint32_t measure);
+/* Looks for bursts with rests between them (steps_bursts.c): finds some, or leaves x as it is. 0 or
+ * -ENOMEM. */
+int steps_of_bursts(struct steps *x, const struct step_grid *g);
+
 #endif

@@ -31,7 +31,7 @@ struct occurrences {
 /* What repeats: events first .. first + n - 1; gap_s: nearer ones are of one step. */
 struct recurring {
 	uint32_t first, n;
-	double gap_s, every_s;
+	double gap_s, every_s, beyond; /* beyond: how much more even than by chance */
 	uint32_t steps;
 };
 
@@ -150,11 +150,12 @@ static uint32_t distances(const struct occurrence *v, uint32_t n, double gap_s, 
 }
 
 /* What chance gives to this many: distances that nothing keeps even, as of compilers (log-normal,
- * of a deviation of a half), are this near to their median by 0.4. A few may be much longer: with a
- * checkpoint. room: [n] */
-static double even_distance(double *d, uint32_t n, uint32_t *steps)
+ * of a deviation of a half), are this near to their median by 0.4, twice as near by 0.6. A few may
+ * be much longer: with a checkpoint. */
+double steps_even(double *d, uint32_t n, bool ordered, uint32_t *steps, double *beyond)
 {
-	const double near = 0.2, longer = 1.5, few = 0.35, share = 0.7, chance = 0.4, sure = 2.33;
+	const double near = ordered ? 0.4 : 0.2, chance = ordered ? 0.6 : 0.4;
+	const double longer = 1.5, few = 0.35, share = 0.7, sure = 2.33;
 	uint32_t usual = 0, even = 0;
 	double middle;
 
@@ -167,10 +168,51 @@ static double even_distance(double *d, uint32_t n, uint32_t *steps)
 		even += fabs(d[i] / middle - 1) <= near;
 	}
 	*steps = n;
-	if (usual < LEAST || n - usual > few * n || even < share * usual ||
-	    even < chance * usual + sure * sqrt(chance * (1 - chance) * usual))
+	*beyond = (even - chance * usual) / sqrt(chance * (1 - chance) * usual);
+	if (usual < LEAST || n - usual > few * n || even < share * usual || *beyond < sure)
 		return NAN;
 	return middle;
+}
+
+/* Whether b comes once between two of a, nearly always. */
+static bool alternates(const struct occurrence *a, uint32_t na, const struct occurrence *b,
+		       uint32_t nb)
+{
+	const double mostly = 0.9;
+	uint32_t k = 0, once = 0;
+
+	for (uint32_t i = 0; i + 1 < na; i++) {
+		uint32_t n = 0;
+
+		while (k < nb && b[k].at_s < a[i].at_s)
+			k++;
+		for (; k < nb && b[k].at_s < a[i + 1].at_s; k++)
+			n++;
+		once += n == 1;
+	}
+	return once >= mostly * (na - 1);
+}
+
+/* Whether their parent starts two others, each once between two of these: the order of a loop, in
+ * which distances need not be as even. */
+static bool keeps_order(const struct recurring *x, const struct occurrences *all)
+{
+	const struct occurrence *v = all->event;
+	uint32_t from = x->first, to, others = 0, n;
+
+	while (from && v[from - 1].parent == v[x->first].parent &&
+	       v[from - 1].node == v[x->first].node)
+		from--;
+	for (uint32_t i = from;
+	     i < all->n && v[i].parent == v[x->first].parent && v[i].node == v[x->first].node;
+	     i += n) {
+		for (to = i + 1; to < all->n && !by_row(&v[i], &v[to]);)
+			to++;
+		n = to - i;
+		others += i != x->first && n + 1 >= x->n - x->n / 10 &&
+			  alternates(v + x->first, x->n, v + i, n);
+	}
+	return others >= 2;
 }
 
 /* Where nearer ones are of one step: between two distances, one of which is three times as long as
@@ -192,7 +234,9 @@ static double find_gap(double *d, uint32_t n)
 	return gap;
 }
 
-static bool recurs(struct recurring *x, const struct occurrences *all, double wall_s, double *room)
+/* orders: how often it may look for an order. */
+static bool recurs(struct recurring *x, const struct occurrences *all, double wall_s, double *room,
+		   int *orders)
 {
 	const double covers = 0.4, least_s = 0.1;
 	const struct occurrence *v = all->event + x->first;
@@ -202,7 +246,10 @@ static bool recurs(struct recurring *x, const struct occurrences *all, double wa
 	for (int pass = 0; pass < 2; pass++) {
 		uint32_t n = distances(v, x->n, x->gap_s, room);
 
-		x->every_s = even_distance(room, n, &x->steps);
+		x->every_s = steps_even(room, n, false, &x->steps, &x->beyond);
+		if (!(x->every_s > 0) && !pass && !v->call && (*orders)-- > 0 &&
+		    keeps_order(x, all))
+			x->every_s = steps_even(room, n, true, &x->steps, &x->beyond);
 		if (x->every_s >= least_s)
 			return true;
 		x->gap_s = find_gap(room, n);
@@ -282,16 +329,20 @@ static int take(struct steps *x, const struct occurrences *all, const struct rec
 }
 
 /* The longest that repeats, since what repeats more often is a part of it; but a checkpoint that
- * repeats much less often is none. */
+ * repeats much less often is none. Of those that are as long, the most even. */
 static void choose(const struct recurring *found, uint32_t n, struct recurring *best)
 {
-	const double parts = 4.5;
-	double shortest = INFINITY;
+	const double parts = 4.5, alike = 0.85;
+	double shortest = INFINITY, longest = 0;
 
 	for (uint32_t i = 0; i < n; i++)
 		shortest = fmin(shortest, found[i].every_s);
 	for (uint32_t i = 0; i < n; i++)
-		if (found[i].every_s <= parts * shortest && !(found[i].every_s <= best->every_s))
+		if (found[i].every_s <= parts * shortest)
+			longest = fmax(longest, found[i].every_s);
+	for (uint32_t i = 0; i < n; i++)
+		if (found[i].every_s <= longest && found[i].every_s >= alike * longest &&
+		    !(found[i].beyond <= best->beyond))
 			*best = found[i];
 }
 
@@ -299,11 +350,11 @@ int steps_of_events(struct steps *x, const struct summary *s, const struct run *
 {
 	enum { FOUND = 64 };
 	const double owns = 0.4;
-	struct recurring found[FOUND], best = { .every_s = NAN };
+	struct recurring found[FOUND], best = { .beyond = NAN };
 	struct occurrences all = { 0 };
 	uint32_t nfound = 0, n;
 	double *room = NULL;
-	int rc;
+	int rc, orders = FOUND;
 
 	add_starts(&all, r);
 	add_calls(&all, r);
@@ -317,7 +368,7 @@ int steps_of_events(struct steps *x, const struct summary *s, const struct run *
 		for (n = 1; i + n < all.n && !by_row(&all.event[i], &all.event[i + n]);)
 			n++;
 		one.n = n;
-		if (recurs(&one, &all, s->wall_s, room) &&
+		if (recurs(&one, &all, s->wall_s, room, &orders) &&
 		    (all.event[i].call ||
 		     share_of_owner(s, r, all.event[i].parent, one.every_s) >= owns))
 			found[nfound++] = one;

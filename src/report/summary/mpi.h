@@ -108,6 +108,8 @@ struct mpi_curves;
 int mpi_held_make(struct mpi *m, const struct mpi_curves *x, const struct run *r);
 /* The rank for which they waited longest: its place. */
 uint32_t mpi_held_most(const struct mpi *m);
+/* The stretch in which they waited longest for it; NULL: none is kept. */
+const struct mpi_stretch *mpi_held_longest(const struct mpi *m);
 
 /* Of a rank, or a part of it: its time, in MPI, and moving data. */
 struct mpi_share {

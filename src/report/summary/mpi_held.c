@@ -249,3 +249,15 @@ uint32_t mpi_held_most(const struct mpi *m)
 		most = m->rank[i].held_s > m->rank[most].held_s ? i : most;
 	return most;
 }
+
+const struct mpi_stretch *mpi_held_longest(const struct mpi *m)
+{
+	const struct mpi_stretch *longest = NULL;
+	uint32_t most = mpi_held_most(m);
+
+	for (uint32_t i = 0; i < m->nstretches; i++)
+		if (m->stretch[i].rank == most &&
+		    (!longest || m->stretch[i].held_s > longest->held_s))
+			longest = &m->stretch[i];
+	return longest;
+}

@@ -29,7 +29,7 @@ void mpi_held_words(const struct mpi *m, struct bytes *out)
 {
 	const double matters = 0.03;
 	uint32_t most = mpi_held_most(m);
-	const struct mpi_stretch *longest = NULL;
+	const struct mpi_stretch *longest;
 	double held_s = m->nranks ? m->rank[most].held_s : (double)NAN;
 
 	if (!(held_s >= matters * m->held_of_s) || !(held_s >= late_matters_s))
@@ -40,10 +40,7 @@ void mpi_held_words(const struct mpi *m, struct bytes *out)
 	bytes_puts(out, " on average (");
 	lines_number(out, UNIT_RATIO, held_s / m->held_of_s);
 	bytes_puts(out, ")");
-	for (uint32_t i = 0; i < m->nstretches; i++)
-		if (m->stretch[i].rank == most &&
-		    (!longest || m->stretch[i].held_s > longest->held_s))
-			longest = &m->stretch[i];
+	longest = mpi_held_longest(m);
 	if (!longest)
 		return;
 	bytes_puts(out, ", ");

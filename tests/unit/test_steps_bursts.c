@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Steps that bursts show, and the order in which a script starts programs
+ * (report/steps/steps_bursts.c, steps_recur.c). */
+#include "made_steps.h"
+#include "report/steps/steps.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static struct made_job job;
+
+static struct synth *found(struct steps *x, double wall_s)
+{
+	const struct summary s = { .wall_s = wall_s };
+	struct synth *run = made_run(&job);
+	struct err e = { "" };
+
+	if (steps_make(x, &s, &run->run, &e))
+		fail_msg("%s", e.text);
+	return run;
+}
+
+static void end(struct steps *x, struct synth *run)
+{
+	steps_free(x);
+	synth_free(run);
+}
+
+/* Bursts of a process that gets a core for a part of the time, and pauses. */
+static void make_bursts(double (*work_s)(void), double (*pause_s)(void), int n)
+{
+	job = (struct made_job){ .interval_s = 0.1, .noise = 0.005, .random.state = 11 };
+	made_put(&job, (struct made_piece){ 2, 0, 0, 0, 1e9 });
+	for (int i = 0; i < n; i++) {
+		double got = made_log_between(&job, 0.1, 1);
+
+		made_put(&job, (struct made_piece){ work_s() / got, got, 0, 0, 1e9 });
+		made_put(&job, (struct made_piece){ pause_s(), 0, 0, 0, 1e9 });
+	}
+	made_put(&job, (struct made_piece){ 2, 0, 0, 0, 1e9 });
+	made_sample(&job);
+}
+
+static double even_work(void)
+{
+	return made_between(&job, 0.55, 0.65);
+}
+
+static double even_pause(void)
+{
+	return made_between(&job, 0.75, 0.85);
+}
+
+static double any_pause(void)
+{
+	return 0.2 + made_exponential(&job, 1);
+}
+
+/* Each has as much work, of which others make more or less time: even in what it got and rested. */
+static void test_bursts_of_even_work_are_steps(void **state)
+{
+	struct steps x;
+	struct synth *run;
+
+	(void)state;
+	make_bursts(even_work, even_pause, 40);
+	run = found(&x, job.at_s[job.n - 1]);
+	assert_in_range(x.n, 38, 40);
+	assert_int_equal(x.source, STEPS_OF_SAMPLES);
+	assert_string_equal(x.metric, "job.cpu_cores");
+	end(&x, run);
+}
+
+/* Requests that come at random, and all take as long. */
+static void test_bursts_at_random_are_no_steps(void **state)
+{
+	struct steps x;
+	struct synth *run;
+
+	(void)state;
+	make_bursts(even_work, any_pause, 60);
+	run = found(&x, job.at_s[job.n - 1]);
+	assert_int_equal(x.n, 0);
+	end(&x, run);
+}
+
+/* A runtime asks each second how many cores there are; a program writes a line of its log a step.
+ */
+static void test_a_few_bytes_are_steps_only_if_written(void **state)
+{
+	(void)state;
+	for (int writes = 0; writes < 2; writes++) {
+		struct steps x;
+		struct synth *run;
+
+		job = (struct made_job){ .interval_s = 0.1, .random.state = 3 };
+		for (int i = 0; i < 40; i++) {
+			double rate = 200, long_s = 0.9 + made_between(&job, -0.05, 0.05);
+
+			made_put(&job, (struct made_piece){ 0.1, 1, writes ? 0 : rate,
+							    writes ? rate : 0, 1e9 });
+			made_put(&job, (struct made_piece){ long_s, 1, 0, 0, 1e9 });
+		}
+		made_sample(&job);
+		run = found(&x, job.at_s[job.n - 1]);
+		if (writes)
+			assert_in_range(x.n, 37, 40);
+		else
+			assert_int_equal(x.n, 0);
+		end(&x, run);
+	}
+}
+
+/* A process that the given one started. */
+static void start(struct synth *run, const char *name, uint32_t parent, double at_s, double for_s)
+{
+	uint32_t i = synth_instance(run, "process", name);
+
+	run->instances[i].parent = parent;
+	run->instances[i].birth_ns = (int64_t)(at_s * 1e9);
+	run->instances[i].end_ns = (int64_t)((at_s + for_s) * 1e9);
+}
+
+/* A job of which samples show nothing, and its shell. */
+static struct synth *start_job(uint32_t *shell, uint64_t seed)
+{
+	struct synth *run;
+
+	job = (struct made_job){ .interval_s = 1, .random.state = seed };
+	made_put(&job, (struct made_piece){ 60, 1, 0, 0, 1e9 });
+	made_sample(&job);
+	run = made_run(&job);
+	*shell = synth_instance(run, "process", "bash");
+	return run;
+}
+
+/* A loop of three programs of very uneven length; without the order of a loop, it is none. */
+static void test_an_order_of_starts_shows_steps(void **state)
+{
+	static const char *const name[] = { "sort", "awk", "gzip" };
+
+	(void)state;
+	for (int ordered = 0; ordered < 2; ordered++) {
+		struct summary s = { 0 };
+		struct steps x;
+		struct err e = { "" };
+		struct random random = { 9 };
+		uint32_t shell;
+		struct synth *run = start_job(&shell, 3);
+		double at_s = 1;
+
+		for (int i = 0; i < 30; i++) {
+			double long_s = 0.55 + 0.9 * random_unit(&random);
+
+			for (int k = 0; k < 3; k++)
+				start(run, name[ordered ? k : (int)(3 * random_unit(&random))],
+				      shell, at_s + 0.1 * k, 0.1);
+			at_s += long_s;
+		}
+		s.wall_s = at_s;
+		if (steps_make(&x, &s, &run->run, &e))
+			fail_msg("%s", e.text);
+		assert_int_equal(x.n, ordered ? 29 : 0);
+		assert_int_equal(x.source, ordered ? STEPS_OF_STARTS : STEPS_OF_SAMPLES);
+		end(&x, run);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_bursts_of_even_work_are_steps),
+		cmocka_unit_test(test_bursts_at_random_are_no_steps),
+		cmocka_unit_test(test_a_few_bytes_are_steps_only_if_written),
+		cmocka_unit_test(test_an_order_of_starts_shows_steps),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
