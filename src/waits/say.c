@@ -361,8 +361,8 @@ static bool says_little(const struct waits *w, const struct wait_thread *t)
 /* A sleep ends by itself, and a server waits for whoever asks it: others come first. */
 static bool comes_late(const struct wait_thread *t)
 {
-	return t->state == WAIT_WAITS &&
-	       (t->kind == WAIT_TIMER || (t->kind == WAIT_CONNECTION && strstr(t->function, "acc")));
+	return t->state == WAIT_WAITS && (t->kind == WAIT_TIMER || (t->kind == WAIT_CONNECTION &&
+								    strstr(t->function, "acc")));
 }
 
 static void put_shortly(struct bytes *out, const struct waits *w, const struct keyed *k)

@@ -78,7 +78,8 @@ static void test_a_lock_that_is_asked_for(void **state)
 		  "30 1 254:2 / / rw - ext4 a rw\n", 1, false },
 		{ "1: -> FLOCK  ADVISORY  WRITE 400 fe:02:8 0 EOF\n", open_file,
 		  "30 1 254:2 / / rw - ext4 a rw\n", 1, false },
-		/* what its parent has locked came with the file; so did a lock of the file itself */
+		/* what its parent has locked came with the file; so did a lock of the file itself
+		 */
 		{ held, open_file, "30 1 254:2 / / rw - ext4 a rw\n", 400, false },
 		{ held,
 		  "mnt_id:\t30\nino:\t8\nlock:\t1: FLOCK  ADVISORY  WRITE 400 fe:02:8 0 EOF\n",

@@ -143,8 +143,7 @@ static void test_paths_that_are_opened_have_their_mounts(void **state)
 		unlink(at);
 		assert_true(!cases[i].cwd || !symlink(cases[i].cwd, at));
 		assert_int_equal(root_open(&proc, "proc"), 0);
-		object_name(&t, &call, 'D',
-			    &(struct object_world){ .proc = &proc, .ends = &ends });
+		object_name(&t, &call, 'D', &(struct object_world){ .proc = &proc, .ends = &ends });
 		root_close(&proc);
 		print_message("%zu\n", i);
 		assert_int_equal(t.kind, WAIT_STORAGE);

@@ -344,8 +344,8 @@ static void take_childrens(struct doer *d, const struct summary *s, const struct
 			continue;
 		for (int k = 0; k < DOERS; k++)
 			if (has_childrens(k))
-				d[n].did[k] = fmax(0, d[n].did[k] -
-							      theirs[s->processes[i].instance][k]);
+				d[n].did[k] =
+					fmax(0, d[n].did[k] - theirs[s->processes[i].instance][k]);
 		n++;
 	}
 }

@@ -113,7 +113,7 @@ struct story {
 	char silent_in[STORY_TEXT + 200];
 	char silent_advice[STORY_WHERE];
 	struct story_wait wait[STALL_NUMBER_OF];
-	double waited_longest_s;       /* of one kind; NAN: without a watch */
+	double waited_longest_s;        /* of one kind; NAN: without a watch */
 	char idle_in[STORY_TEXT + 220]; /* "; meanwhile sleep (pid 12) ..." of the longest; or "" */
 	/* How often it woke a second while it rested; how often it started sleep, and what else as
 	 * often: "; a script started sleep 12 times, curl 12 times". */
@@ -128,8 +128,8 @@ struct story {
 	double died_s, died_pid, died_signal, died_code, died_core;
 	char died_process[STORY_TEXT];
 	struct story_limit limit[STORY_LIMITS];
-	/* Processes alike that one process started together: how many, how long the last one ran and
-	 * all of them on average, and the last. */
+	/* Processes alike that one process started together: how many, how long the last one ran
+	 * and all of them on average, and the last. */
 	double alike, alike_last_s, alike_mean_s;
 	char alike_last[STORY_TEXT];
 	double last_touched_bytes; /* memory touched first right before the end, all at once */

@@ -309,6 +309,7 @@ struct summary {
 	char code_fortran[160];    /* its function with most of that, and where it is */
 	double code_fortran_ratio; /* share of what was sampled in functions of Fortran */
 	double code_openmp_ratio;  /* share of the CPU time in parallel regions of OpenMP */
+	double code_one_by_one_ratio; /* in its critical sections and locks */
 	/* The function that calls itself, in a sampled stack, most often; and the share of the CPU
 	 * time in stacks that have one so often. */
 	double code_recursion_depth, code_recursion_ratio;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* unequal.c - processes alike that ran side by side, of which one went on when the others had ended,
- * whatever they did meanwhile. */
+/* unequal.c - processes alike that ran side by side, of which one went on when the others had
+ * ended, whatever they did meanwhile. */
 #include "report/summary/parts.h"
 
 #include <math.h>

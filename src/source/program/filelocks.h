@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * filelocks.h - who holds a lock on a file, as /proc/locks tells, proc_locks(5), and /proc/PID/fdinfo.
+ * filelocks.h - who holds a lock on a file, as /proc/locks tells, proc_locks(5), and
+ * /proc/PID/fdinfo.
  *
  * "1: FLOCK ADVISORY WRITE 12 08:01:345 0 EOF"; those that wait follow with "1: -> FLOCK ...".
  * No file of a process is touched. The texts are hostile and NUL-terminated.
