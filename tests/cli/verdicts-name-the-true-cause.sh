@@ -55,7 +55,7 @@ job recurses "$PROGRAMS/stuck" recurses
 job overflows "$PROGRAMS/stuck" overflows
 job comrade sh -c 'python3 -c "import sys, time
 time.sleep(3)
-sys.exit(1)" & sleep 3.4; exit 3'
+sys.exit(1)" & wait $!; sleep 0.2; exit 3'
 job overflows-thread sh -c '"$0" overflows-thread; echo over; exit 3' "$PROGRAMS/stuck"
 wait
 job uneven sh -c '"$0" work:1:2 & "$0" work:1:8; wait' "$PROGRAMS/behave"
