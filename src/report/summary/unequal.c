@@ -70,7 +70,7 @@ static void look_at(struct summary *s, const struct run *r, const struct summary
 		last = p;
 		end = end_of(s, p);
 	}
-	if (n < 2 || end - sum / n <= fmax(0, y->alike_last_s - y->alike_mean_s))
+	if (!last || n < 2 || end - sum / n <= fmax(0, y->alike_last_s - y->alike_mean_s))
 		return;
 	y->alike = n;
 	y->alike_last_s = end - first->start_s;
