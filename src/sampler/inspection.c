@@ -4,6 +4,7 @@
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/process.h"
+#include "base/text/number.h"
 #include "core/stacks/rollcall.h"
 #include "job/scheduler/scheduler.h"
 #include "job/secret/secret.h"
@@ -208,6 +209,7 @@ enum {
 /* What was seen in one look: of each kind one process. */
 struct seen {
 	bool kind[STALL_NUMBER_OF];
+	pid_t sleeper; /* that of STALL_TIMER */
 	struct waiting of[STALL_NUMBER_OF];
 };
 
@@ -222,11 +224,13 @@ static void look(struct pauses *p, const struct tree *t, const struct root *proc
 		if (waiting_look(proc, &p->connections, pid[n], &w))
 			continue;
 		looked++;
-		if (seen->kind[w.kind])
+		if (seen->kind[w.kind] && (!w.is_named || seen->of[w.kind].is_named))
 			continue;
 		inspection_mask_text(p->secrets, w.text, sizeof w.text);
 		seen->kind[w.kind] = true;
 		seen->of[w.kind] = w;
+		if (w.kind == STALL_TIMER)
+			seen->sleeper = pid[n];
 	}
 }
 
@@ -254,19 +258,62 @@ static void add(struct pauses *p, const struct seen *seen, enum stall kind, int6
 	k->ns += ns;
 }
 
-/* The wait that says most; of a job that runs after all, none. */
+/* The wait that says most; of a job that runs after all, none. A server has nothing to do while
+ * those that might ask it sleep. */
 static enum stall most_telling(const struct seen *seen)
 {
-	for (int kind = STALL_NONE; kind < STALL_NUMBER_OF; kind++)
-		if (seen->kind[kind])
-			return (enum stall)kind;
-	return STALL_NONE;
+	int kind = STALL_NONE;
+
+	while (kind < STALL_NUMBER_OF && !seen->kind[kind])
+		kind++;
+	if (kind == STALL_CONNECTION && seen->kind[STALL_TIMER])
+		return STALL_TIMER;
+	return kind < STALL_NUMBER_OF ? (enum stall)kind : STALL_NONE;
 }
 
-static void count(struct pauses *p, const struct seen *seen, bool idle, int64_t ns)
+/* Attempts to connect by TCP that failed, in the network namespace of a process. False: not told.
+ * Of two lines "Tcp: ..." the first has the names of the columns. */
+static bool read_failed(const struct root *proc, pid_t pid, int64_t *out)
+{
+	char path[32], text[4096];
+	const char *names, *values, *end;
+	size_t column = 0;
+
+	snprintf(path, sizeof path, "%d/net/snmp", (int)pid);
+	names = root_read(proc, path, text, sizeof text) > 0 ? strstr(text, "\nTcp:") : NULL;
+	values = names ? strstr(names + 1, "\nTcp:") : NULL;
+	end = names ? strstr(names, " AttemptFails") : NULL;
+	if (!values || !end || end > values)
+		return false;
+	for (const char *p = names; p < end; p++)
+		column += *p == ' ';
+	for (values++; *values && *values != '\n'; values++)
+		if (*values == ' ' && !column--) {
+			values++;
+			return number_i64(&values, out);
+		}
+	return false;
+}
+
+/* Those that failed from one look to the next while the job slept: it may try again and again. */
+static void count_failed(struct pauses *p, const struct root *proc, const struct seen *seen,
+			 bool sleeps)
+{
+	int64_t failed;
+	bool known = sleeps && read_failed(proc, seen->sleeper, &failed);
+
+	if (known && p->failed_known && failed > p->failed)
+		p->connects_failed += failed - p->failed;
+	p->failed_known = known;
+	p->failed = known ? failed : 0;
+}
+
+static void count(struct pauses *p, const struct root *proc, const struct seen *seen, bool idle,
+		  int64_t ns)
 {
 	enum stall kind = most_telling(seen);
 
+	count_failed(p, proc, seen, idle && kind == STALL_TIMER);
 	if (idle && kind != STALL_NONE) {
 		add(p, seen, kind, ns);
 		return;
@@ -314,7 +361,7 @@ void pauses_step(struct pauses *p, const struct tree *t, const struct root *proc
 		p->connections.may_search = now_ns >= p->search_ns;
 		p->connections.searched = false;
 		look(p, t, proc, &seen);
-		count(p, &seen, ran_ns < ns / LITTLE && tree_threads_running(t) <= 0, ns);
+		count(p, proc, &seen, ran_ns < ns / LITTLE && tree_threads_running(t) <= 0, ns);
 		spent(p, now_ns, clock_cpu_ns() - began);
 	}
 	p->cpu_ns = cpu_ns;
@@ -325,6 +372,8 @@ void pauses_say_end(const struct pauses *p, struct sample *s)
 {
 	char key[64];
 
+	if (p->connects_failed)
+		sample_meta_int(s, "job.waited.connects_failed", p->connects_failed);
 	for (int kind = STALL_NONE + 1; kind < STALL_NUMBER_OF; kind++) {
 		if (p->kind[kind].ns < LEAST_MS * NS_PER_MS)
 			continue;

@@ -88,6 +88,9 @@ struct pauses {
 	int64_t search_ns, cost_ns; /* when connections may be searched again; of a look without */
 	const struct secret_list *secrets; /* of the site and the user; NULL: none */
 	struct connections connections;
+	int64_t failed,
+		connects_failed; /* of TCP: the kernel's count; since looks found it asleep */
+	bool failed_known;
 	struct pause {
 		int64_t ns;
 		char text[2 * WAITING_TEXT + 8]; /* of the first process that was seen in it */

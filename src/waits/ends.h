@@ -63,16 +63,4 @@ struct ends_line {
 };
 bool ends_line_parse(struct ends_line *out, char *line);
 
-/*
- * Who waits for whose lock on a file, as /proc/locks tells, proc_locks(5).
- *
- * "1: FLOCK ADVISORY WRITE 12 08:01:345 0 EOF"; those that wait follow with "1: -> FLOCK ...".
- * Pure: the text is hostile and NUL-terminated.
- */
-
-/* The processes whose locks one of this process waits for, on this inode; 0: on any. pids: at most
- * `most` of them; returns their number. A holder of an open file description has no pid: it is -1.
- */
-size_t filelocks_holders(const char *locks, pid_t waiter, uint64_t inode, pid_t *pids, size_t most);
-
 #endif

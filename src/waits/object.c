@@ -3,6 +3,7 @@
 
 #include "base/process.h"
 #include "base/text/number.h"
+#include "source/program/filelocks.h"
 #include "source/program/waiting.h"
 #include "source/storage/mountinfo.h"
 #include "waits/ends.h"
@@ -165,6 +166,11 @@ static const char *const gpus[] = { "/dev/nvidia", "/dev/kfd", "/dev/dri/", NULL
 static const char *const terminals[] = { "/dev/pts/", "/dev/tty", "/dev/console", NULL };
 
 /* "/scratch/b.h5 (nfs4 at /scratch)" */
+static void put_mount(struct wait_thread *t, const char *path, const char *type, const char *point)
+{
+	snprintf(t->object, sizeof t->object, "%.180s (%.31s at %.90s)", path, type, point);
+}
+
 static void name_storage(struct wait_thread *t, const struct object_world *w, int64_t fd,
 			 const char *link)
 {
@@ -179,8 +185,7 @@ static void name_storage(struct wait_thread *t, const struct object_world *w, in
 		snprintf(path, sizeof path, "%d/mountinfo", (int)t->pid);
 		if (root_read(w->proc, path, mounts, MOUNTS_BYTES) > 0 &&
 		    mountinfo_find(mounts, id, point, sizeof point, type))
-			snprintf(t->object, sizeof t->object, "%.180s (%.31s at %.90s)", link, type,
-				 point);
+			put_mount(t, link, type, point);
 	}
 	free(mounts);
 }
@@ -228,23 +233,25 @@ static void name_file(struct wait_thread *t, const struct object_world *w, int64
 static void name_lock(struct wait_thread *t, const struct object_call *c,
 		      const struct object_world *w)
 {
-	char *locks = malloc(LOCKS_BYTES), path[48], fdinfo[FDINFO_BYTES];
-	const char *at;
+	uint64_t inode = filelocks_inode(w->proc, t->pid, c->arg[0]);
+	char *locks = malloc(LOCKS_BYTES);
 	pid_t pid[WAIT_HOLDERS];
-	uint64_t inode = 0;
 	size_t n = 0;
 
 	link_of(t, (int64_t)c->arg[0], w, t->object);
-	snprintf(path, sizeof path, "%d/fdinfo/%llu", (int)t->pid, (unsigned long long)c->arg[0]);
-	at = root_read(w->proc, path, fdinfo, sizeof fdinfo) > 0 ? number_find_line(fdinfo, "ino:")
-								 : NULL;
-	if (at)
-		number_u64(&at, &inode);
 	if (locks && root_read(w->proc, "locks", locks, LOCKS_BYTES) > 0)
 		n = filelocks_holders(locks, t->pid, inode, pid, WAIT_HOLDERS);
 	free(locks);
 	t->closed = n > 0;
 	for (size_t i = 0; i < n; i++) {
+		char name[WAIT_NAME];
+
+		if (pid[i] > 0)
+			name_of_process(w, pid[i], name);
+		if (pid[i] > 0 && !name[0]) { /* others may have got it as well */
+			pid[i] = filelocks_heir(w->proc, inode, pid[i]);
+			t->closed = false;
+		}
 		if (pid[i] > 0)
 			add_process(t, w, pid[i]);
 		else
@@ -254,17 +261,62 @@ static void name_lock(struct wait_thread *t, const struct object_call *c,
 
 /* ---- opening, children, sleep, poll ---- */
 
-static void name_open(struct wait_thread *t, const struct object_call *c)
+/* Where a path that does not begin at the root begins: the directory of a descriptor, or the one
+ * that the process is in. */
+static bool begin_path(const struct wait_thread *t, int32_t fd, const struct object_world *w,
+		       char out[WAIT_OBJECT])
+{
+	char path[32];
+	ssize_t n;
+
+	if (fd != AT_FDCWD)
+		return link_of(t, fd, w, out);
+	snprintf(path, sizeof path, "%d/cwd", (int)t->pid);
+	n = readlinkat(w->proc->fd, path, out, WAIT_OBJECT - 1);
+	out[n > 0 ? n : 0] = '\0';
+	return n > 0;
+}
+
+/* Nothing but the words of the path is known, and what is below a link may be elsewhere: so a mount
+ * is named only where such a wait is likely. */
+static void name_path(struct wait_thread *t, const struct object_world *w, int32_t fd,
+		      const char *path)
+{
+	char whole[2 * WAIT_OBJECT], begin[WAIT_OBJECT], *mounts = malloc(MOUNTS_BYTES), at[32];
+	char point[256], type[MOUNT_TYPE_SIZE];
+	uint64_t id = 0;
+
+	while (!strncmp(path, "./", 2))
+		path += 2;
+	if (*path == '/' || strstr(path, "../") || !begin_path(t, fd, w, begin))
+		snprintf(whole, sizeof whole, "%s", path);
+	else
+		snprintf(whole, sizeof whole, "%s/%s", begin, path);
+	snprintf(t->object, sizeof t->object, "%.*s", (int)sizeof t->object - 1, whole);
+	snprintf(at, sizeof at, "%d/mountinfo", (int)t->pid);
+	if (mounts && root_read(w->proc, at, mounts, MOUNTS_BYTES) > 0 && *whole == '/')
+		id = mountinfo_of_path(mounts, whole);
+	if (id && mountinfo_find(mounts, id, point, sizeof point, type) && wait_is_far(type))
+		put_mount(t, whole, type, point);
+	free(mounts);
+}
+
+static void name_open(struct wait_thread *t, const struct object_call *c,
+		      const struct object_world *w)
 {
 	bool at = c->number == SYS_openat;
 	char path[WAIT_OBJECT];
 	uint64_t flags = c->arg[at ? 2 : 1];
+	bool fifo = strstr(t->function, "wait_for_partner") || strstr(t->function, "fifo_open");
 
-	if (memory_text(t->pid, c->arg[at ? 1 : 0], path, sizeof path))
-		snprintf(t->object, sizeof t->object, "%s", path);
-	if (!strstr(t->function, "wait_for_partner") && !strstr(t->function, "fifo_open"))
-		return;
-	t->kind = (flags & O_ACCMODE) == O_WRONLY ? WAIT_FIFO_READER : WAIT_FIFO_WRITER;
+	if (memory_text(t->pid, c->arg[at ? 1 : 0], path, sizeof path)) {
+		if (fifo)
+			snprintf(t->object, sizeof t->object, "%s", path);
+		else
+			name_path(t, w, at ? (int32_t)c->arg[0] : AT_FDCWD, path);
+	}
+	if (fifo)
+		t->kind = (flags & O_ACCMODE) == O_WRONLY ? WAIT_FIFO_READER : WAIT_FIFO_WRITER;
 }
 
 /* Which one is in the call, or any: then all of them are named. */
@@ -384,7 +436,7 @@ static void by_call(struct wait_thread *t, const struct object_call *c, enum how
 		name_lock(t, c, w);
 		break;
 	case BY_OPEN:
-		name_open(t, c);
+		name_open(t, c, w);
 		break;
 	case BY_SLEEP:
 		if (!w->lasting)
@@ -412,188 +464,4 @@ void object_name(struct wait_thread *t, const struct object_call *c, char state,
 	} else if (state == 'D') {
 		t->kind = WAIT_STORAGE;
 	}
-}
-
-enum {
-	LOOKED_AT = 10, /* frames, from the innermost */
-	CONTENDED = 2,  /* what a lock of glibc holds for whom somebody waits */
-	OWNER = 8,      /* bytes from a mutex to its owner */
-	BARRIER_ROUND = 4,
-	BARRIER_MOST = 1 << 20,
-	RWLOCK_WRITER = 24,
-};
-
-/* Functions of glibc, without the underscores before them, and parts of names in other libraries.
- */
-static const struct {
-	const char *name;
-	bool part; /* anywhere in it */
-	enum wait_kind kind;
-} functions[] = {
-	{ "lll_lock_wait_private", false, WAIT_LOCK },
-	{ "lll_lock_wait", false, WAIT_MUTEX },
-	{ "pthread_mutex_", true, WAIT_MUTEX },
-	{ "pthread_rwlock_", true, WAIT_RWLOCK },
-	{ "pthread_cond_", true, WAIT_CONDITION },
-	{ "pthread_barrier_wait", true, WAIT_BARRIER },
-	{ "gomp_team_barrier", true, WAIT_BARRIER },
-	{ "gomp_barrier", true, WAIT_BARRIER },
-	{ "kmp_hyper_barrier", true, WAIT_BARRIER },
-	{ "new_sem_wait", true, WAIT_SEMAPHORE },
-	{ "sem_wait", false, WAIT_SEMAPHORE },
-	{ "sem_timedwait", false, WAIT_SEMAPHORE },
-	{ "sem_clockwait", false, WAIT_SEMAPHORE },
-	{ "pthread_clockjoin_ex", false, WAIT_THREAD_END },
-	{ "pthread_join", false, WAIT_THREAD_END },
-	{ "pthread_timedjoin", true, WAIT_THREAD_END },
-	{ "lock_contended", true, WAIT_LOCK },
-	{ "futex::Condvar::", true, WAIT_CONDITION },
-};
-
-enum wait_kind futex_kind_of(const char *function)
-{
-	const char *name = function + strspn(function, "_");
-
-	if (!strncmp(name, "GI_", 3))
-		name += 3 + strspn(name + 3, "_");
-	for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
-		size_t n = strlen(functions[i].name);
-
-		if (functions[i].part ? strstr(name, functions[i].name) != NULL
-				      : !strncmp(name, functions[i].name, n) &&
-						(!name[n] || name[n] == '@' || name[n] == '.'))
-			return functions[i].kind;
-	}
-	return WAIT_UNKNOWN;
-}
-
-static enum wait_kind kind_of_frames(const struct wait_thread *t)
-{
-	enum wait_kind kind = WAIT_UNKNOWN;
-
-	for (uint32_t i = 0; i < t->nframes && i < LOOKED_AT && kind == WAIT_UNKNOWN; i++)
-		if (t->frame[i].function)
-			kind = futex_kind_of(t->frame[i].function);
-	return kind;
-}
-
-/* Is there such a thread? Of the same process, or of another in shared memory. */
-static bool find_thread(const struct root *proc, pid_t pid, pid_t tid, struct wait_holder *h)
-{
-	char path[64], text[WAIT_NAME];
-	ssize_t n;
-
-	*h = (struct wait_holder){ pid, tid, "" };
-	snprintf(path, sizeof path, "%d/task/%d/stat", (int)pid, (int)tid);
-	if (tid <= 0 || faccessat(proc->fd, path, F_OK, 0))
-		return false;
-	snprintf(path, sizeof path, "%d/comm", (int)pid);
-	n = root_read(proc, path, text, sizeof text);
-	text[n > 0 ? n : 0] = '\0';
-	snprintf(h->process, sizeof h->process, "%.*s", (int)strcspn(text, "\n"), text);
-	return true;
-}
-
-/* The thread with that number holds it, and nobody else can let it go. */
-static bool held_by(struct wait_thread *t, const struct root *proc, uint32_t tid, bool timed)
-{
-	struct wait_holder h;
-
-	if (tid > INT32_MAX || !find_thread(proc, t->pid, (pid_t)tid, &h))
-		return false;
-	wait_add_holder(t, &h);
-	t->closed = !timed;
-	return true;
-}
-
-static bool word_at(const struct wait_thread *t, uint64_t at, uint32_t *out)
-{
-	return memory_read(t->pid, at, out, sizeof *out);
-}
-
-/* Who has it is no thread of this process any more, and only such a one could let it go. */
-static void name_lost_mutex(struct wait_thread *t, const struct futex_call *f, uint32_t owner)
-{
-	uint32_t now;
-
-	if (owner && owner <= INT32_MAX && f->op & FUTEX_PRIVATE_FLAG &&
-	    word_at(t, f->address + OWNER, &now) && now == owner)
-		snprintf(t->object, sizeof t->object,
-			 "at 0x%llx, locked by thread %u, which is not in this process: it ended, "
-			 "or was lost by fork(); nobody can unlock it",
-			 (unsigned long long)f->address, owner);
-}
-
-static void name_mutex(struct wait_thread *t, const struct futex_call *f, const struct root *proc)
-{
-	uint32_t word, owner;
-
-	snprintf(t->object, sizeof t->object, "at 0x%llx", (unsigned long long)f->address);
-	if (!word_at(t, f->address, &word) || !word_at(t, f->address + OWNER, &owner))
-		return;
-	/* Robust mutexes and those with priorities have the holder in the lock itself. */
-	if (word != CONTENDED && word & FUTEX_WAITERS)
-		owner = word & FUTEX_TID_MASK;
-	if (word && !held_by(t, proc, owner, f->timed) && word == CONTENDED)
-		name_lost_mutex(t, f, owner);
-}
-
-static void name_barrier(struct wait_thread *t, const struct futex_call *f)
-{
-	uint32_t in, round, count;
-
-	if (word_at(t, f->address - BARRIER_ROUND, &in) && word_at(t, f->address, &round) &&
-	    word_at(t, f->address + 4, &count) && count && count < BARRIER_MOST &&
-	    in - round <= count)
-		snprintf(t->object, sizeof t->object, "%u of %u have arrived", in - round, count);
-}
-
-/* It waits for one of two words, 8 and 12 bytes behind the lock's beginning. */
-static void name_rwlock(struct wait_thread *t, const struct futex_call *f, const struct root *proc)
-{
-	uint32_t writer;
-
-	snprintf(t->object, sizeof t->object, "at 0x%llx", (unsigned long long)f->address);
-	for (uint64_t before = 8; before <= 12; before += 4)
-		if (word_at(t, f->address - before + RWLOCK_WRITER, &writer) && writer &&
-		    held_by(t, proc, writer, f->timed))
-			return;
-}
-
-/* Without functions that tell: a word that says that somebody waits is a lock's, one that holds the
- * number of a thread is what its end clears. */
-static enum wait_kind kind_of_call(const struct wait_thread *t, const struct futex_call *f,
-				   const struct root *proc)
-{
-	struct wait_holder h;
-	uint32_t owner, op = (uint32_t)f->op & (uint32_t)FUTEX_CMD_MASK;
-
-	if (op == FUTEX_LOCK_PI || op == FUTEX_LOCK_PI2)
-		return WAIT_MUTEX;
-	if (op == FUTEX_WAIT && f->value == CONTENDED)
-		return word_at(t, f->address + OWNER, &owner) && owner <= INT32_MAX &&
-				       find_thread(proc, t->pid, (pid_t)owner, &h)
-			       ? WAIT_MUTEX
-			       : WAIT_LOCK;
-	return f->value <= INT32_MAX && find_thread(proc, t->pid, (pid_t)f->value, &h) &&
-			       h.tid != t->tid && f->value > 100
-		       ? WAIT_THREAD_END
-		       : WAIT_THREAD;
-}
-
-void futex_name(struct wait_thread *t, const struct futex_call *f, const struct root *proc)
-{
-	uint32_t tid;
-
-	t->kind = kind_of_frames(t);
-	if (t->kind == WAIT_UNKNOWN)
-		t->kind = kind_of_call(t, f, proc);
-	if (t->kind == WAIT_MUTEX)
-		name_mutex(t, f, proc);
-	else if (t->kind == WAIT_RWLOCK)
-		name_rwlock(t, f, proc);
-	else if (t->kind == WAIT_BARRIER)
-		name_barrier(t, f);
-	else if (t->kind == WAIT_THREAD_END && word_at(t, f->address, &tid))
-		held_by(t, proc, tid, f->timed);
 }

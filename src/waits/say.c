@@ -358,10 +358,11 @@ static bool says_little(const struct waits *w, const struct wait_thread *t)
 	return t->kind == WAIT_CHILD && t->nholders && w->n > 1;
 }
 
-/* A sleep ends by itself: others come first. */
+/* A sleep ends by itself, and a server waits for whoever asks it: others come first. */
 static bool comes_late(const struct wait_thread *t)
 {
-	return t->state == WAIT_WAITS && t->kind == WAIT_TIMER;
+	return t->state == WAIT_WAITS && (t->kind == WAIT_TIMER || (t->kind == WAIT_CONNECTION &&
+								    strstr(t->function, "acc")));
 }
 
 static void put_shortly(struct bytes *out, const struct waits *w, const struct keyed *k)

@@ -52,6 +52,11 @@ wait
 job spins "$PROGRAMS/stuck" spins
 wait
 job recurses "$PROGRAMS/stuck" recurses
+job overflows "$PROGRAMS/stuck" overflows
+job comrade sh -c 'python3 -c "import sys, time
+time.sleep(3)
+sys.exit(1)" & wait $!; sleep 0.2; exit 3'
+job overflows-thread sh -c '"$0" overflows-thread; echo over; exit 3' "$PROGRAMS/stuck"
 wait
 job uneven sh -c '"$0" work:1:2 & "$0" work:1:8; wait' "$PROGRAMS/behave"
 wait
@@ -102,6 +107,12 @@ esac
 says spins code-spinning single-core serial-phase takes-turns-beside-others
 says late slept-late idle idle-throughout waited cores-unused
 says recurses stack-overflow killed failed-by-signal
+says overflows stack-filled killed failed-by-signal
+says overflows-thread stack-filled failed
+# What ran beside it and failed right before, in another way.
+rules comrade >comrade.rules
+jq -r '.verdicts[].sentence' comrade.json >comrade.says
+contains comrade.says "First to fail: python3"
 says uneven unequal-workers serial-phase single-core
 says halves unequal-workers serial-phase single-core
 # Where reads and writes are counted, they say what is handed over.

@@ -24,6 +24,56 @@ for i in range(80):
     time.sleep(0.1)
     print(i, flush=True)" | "$0" -c "import sys
 sys.stdin.read()"; perl -e "$1"' "$PYTHON" "$works"
+# What another process has locked, and a server that is not there, asked for again and again.
+cat >holds.py <<'END'
+import fcntl, sys, time
+f = open(sys.argv[1], "w")
+fcntl.lockf(f, fcntl.LOCK_EX)
+print("held", flush=True)
+time.sleep(60)
+END
+"$PYTHON" holds.py locked-out >held &
+holder=$!
+disown "$holder" # nobody waits for it
+until grep -q held held; do sleep 0.1; done
+job tries "$PYTHON" -c 'import fcntl, time
+f = open("../locked-out", "r+")
+for i in range(30):
+    try:
+        fcntl.lockf(f, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        time.sleep(0.2)'
+job refused "$PYTHON" -c 'import socket, time
+taken = socket.socket()
+taken.bind(("127.0.0.1", 0))
+for i in range(12):
+    with socket.socket() as s:
+        s.connect_ex(taken.getsockname())
+    time.sleep(0.5)'
+# A shell that has the lock that flock(1) took, and a program that waits for it.
+job shells sh -c 'exec 9>one; flock 9; "$0" -c "import fcntl
+fcntl.flock(open(\"one\"), fcntl.LOCK_EX)" 9>&- & sleep 6; exec 9>&-; wait' "$PYTHON"
+# A server whose client waits for an answer.
+cat >serves.py <<'END'
+import os, socket, time
+server = socket.socket(socket.AF_UNIX)
+server.bind("door")
+server.listen()
+main = os.getpid()
+if not os.fork():
+    client = socket.socket(socket.AF_UNIX)
+    client.connect("door")
+    client.recv(1)
+    os.kill(main, 15)
+    os._exit(0)
+while True:
+    end, _ = server.accept()
+    if not os.fork():
+        time.sleep(7)
+        end.send(b"x")
+        os._exit(0)
+END
+job answers sh -c '"$0" ../serves.py; true' "$PYTHON"
 # An event loop, with a new connection for each of its questions.
 cat >asks.py <<'END'
 import asyncio, os, signal
@@ -115,6 +165,14 @@ new="stopped polling file-lock repeated-starts"
 says stopped stopped "perl (pid" polling idle-hole single-core cores-unused
 says polls polling "a script started sleep 12 times, grep 12 times." stopped idle waited cores-unused
 says naps polling "sleeps (timer)" stopped idle cores-unused
+says tries polling "/locked-out, which it has open, is locked by " idle waited
+contains tries.says "(pid $holder)"
+kill "$holder"
+says refused polling " attempts to connect failed on its node" idle waited
+says shells file-lock "/one, held by sh (pid " polling idle
+rules answers >answers.rules # which of them depends on how long Python takes to start
+jq -r '.verdicts[].sentence' answers.json >answers.says
+contains answers.says "waits for another process (local socket)"
 says asks round-trips "waits for the network" idle idle-throughout waited
 says feeds idle-hole "waits for data from a pipe, while " stopped idle
 contains feeds.says "sleeps (timer)"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stuck KIND: processes or threads that wait for each other: pipes, sockets, tcp, files, mutexes,
  * child, fork; or do not quite: free (a third process could end it), spins (for eight seconds),
- * recurses (for about four, until its stack is full),
+ * recurses (for about four, until its stack is full), overflows (at once, after three),
  * uneven (a thread for two seconds, one for eight), idle. */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -180,6 +180,19 @@ static __attribute__((noinline)) unsigned long descend(unsigned long depth)
 	return sum + (depth ? descend(depth - 1) : 0) + frame[sum % sizeof frame];
 }
 
+static __attribute__((noinline)) unsigned long fall(unsigned long depth)
+{
+	volatile unsigned char frame[512] = { 0 };
+
+	return (depth ? fall(depth + 1) : 0) + frame[depth % sizeof frame];
+}
+
+static void *falls(void *unused)
+{
+	fall(1);
+	return unused;
+}
+
 static void *computes(void *seconds)
 {
 	time_t end = time(NULL) + *(const int *)seconds;
@@ -188,6 +201,18 @@ static void *computes(void *seconds)
 		for (volatile int i = 0; i < 1000000; i++)
 			;
 	return NULL;
+}
+
+/* Of the first thread, or of another one. */
+static int overflows(int thread)
+{
+	int seconds = 3;
+	pthread_t other;
+
+	computes(&seconds);
+	if (!thread)
+		return (int)fall(1);
+	return pthread_create(&other, NULL, falls, NULL) || pthread_join(other, NULL);
 }
 
 static int uneven(void)
@@ -250,6 +275,8 @@ int main(int argc, char **argv)
 
 	if (!strcmp(kind, "pipes") || !strcmp(kind, "free"))
 		return pipes(*kind == 'f');
+	if (!strncmp(kind, "overflows", 9))
+		return overflows(!strcmp(kind, "overflows-thread"));
 	if (!strcmp(kind, "sockets"))
 		return sockets();
 	if (!strcmp(kind, "tcp"))

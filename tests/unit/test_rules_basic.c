@@ -257,7 +257,7 @@ static const struct {
 	/* how it ended, and why */
 	{ "failed failed-by-signal killed",
 	  "address-space-full heap-full-printed open-files-used-up disk-full-printed "
-	  "stack-overflow" },
+	  "stack-overflow stack-filled" },
 };
 
 static bool silences(const struct rules *rules, const char *one, const char *other)

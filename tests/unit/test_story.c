@@ -486,6 +486,36 @@ static void test_what_children_moved_is_not_the_shells(void **state)
 	done(&s, x);
 }
 
+/* Three processes under make wrote all of it, and each one's shell and make count it again. */
+static void test_who_flushed_is_named_and_not_who_waited_for_it(void **state)
+{
+	static const struct {
+		const char *name;
+		int parent;
+		bool ended;
+		int64_t written;
+	} each[] = { { "make", -1, false, 100 }, { "sh", 0, true, 50 },   { "sh", 0, true, 48 },
+		     { "dump", 1, true, 49 },    { "dump", 2, true, 48 }, { "sh", -1, false, 1 } };
+	enum { PROCESSES = sizeof each / sizeof each[0] };
+	struct synthetic *x = synthetic_new(1);
+	uint32_t moved = metric(x, "job.storage_written_bytes", NULL, KIND_COUNTER, UNIT_BYTES);
+	uint32_t moved_series = series(x, 1, moved, 0), p[PROCESSES];
+	struct summary s;
+
+	(void)state;
+	for (int row = 0; row < ROWS; row++)
+		put(x, moved_series, row, row == ROWS - 1 ? 100 : 0);
+	for (int i = 0; i < PROCESSES; i++) {
+		p[i] = instance(x, 1, "process", each[i].name, each[i].ended);
+		x->instance[p[i]].parent = each[i].parent < 0 ? 0 : p[each[i].parent];
+		final(x, p[i], "process.cpu_seconds", 1);
+		final(x, p[i], "process.storage_written_bytes", each[i].written);
+	}
+	s = made(x);
+	assert_string_equal(s.story.doer[DOER_STORAGE], "dump");
+	done(&s, x);
+}
+
 static void test_the_main_work_is_one_process_or_many(void **state)
 {
 	struct summary_command cc1 = { "cc1plus", 5, 39, 0, 0, 0 };
@@ -553,6 +583,7 @@ int main(void)
 		cmocka_unit_test(test_idle_time_is_told_once),
 		cmocka_unit_test(test_one_thread_and_several_are_told_apart_on_a_crowded_machine),
 		cmocka_unit_test(test_what_children_moved_is_not_the_shells),
+		cmocka_unit_test(test_who_flushed_is_named_and_not_who_waited_for_it),
 		cmocka_unit_test(test_what_the_kernel_did_is_of_who_asked_for_it),
 		cmocka_unit_test(test_the_main_work_is_one_process_or_many),
 		cmocka_unit_test(test_the_work_of_a_little_python_is_not_the_main_work),

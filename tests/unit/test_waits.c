@@ -13,6 +13,7 @@
 #include <sys/file.h>
 #include <sys/syscall.h>
 
+#include "source/program/filelocks.h"
 #include "unit/tree.h"
 #include "waits/ends.h"
 #include "waits/object.h"
@@ -106,6 +107,47 @@ static void test_hostile_files_of_locks_invent_no_holder(void **state)
 		if (t.nholders)
 			assert_string_equal(t.holder[0].process, "evil");
 		assert_int_equal(t.nholders ? t.holder[0].pid : 0, cases[i].holder);
+	}
+}
+
+/* A path of a program is not opened: where it leads is told by its words and the mounts. */
+static void test_paths_that_are_opened_have_their_mounts(void **state)
+{
+	static const char mounts[] = "30 1 254:2 / / rw - ext4 /dev/vda rw\n"
+				     "31 30 0:44 / /data/far rw - fuse.sshfs host: rw\n"
+				     "32 30 254:3 / /data/disk rw - ext4 /dev/vdb rw\n";
+	static const struct {
+		const char *cwd, *path, *object;
+	} cases[] = {
+		{ "/data", "far/a/b", "/data/far/a/b (fuse.sshfs at /data/far)" },
+		{ "/data/far/x", "./b", "/data/far/x/b (fuse.sshfs at /data/far)" },
+		{ "/", "/data/far/b", "/data/far/b (fuse.sshfs at /data/far)" },
+		{ "/data", "disk/b", "/data/disk/b" }, /* a link may lead elsewhere */
+		{ "/data/far", "../b", "../b" },
+		{ NULL, "far/b", "far/b" },
+	};
+	char at[64], name[64];
+
+	(void)state;
+	snprintf(name, sizeof name, "%d/mountinfo", (int)getpid());
+	tree_put("proc", name, "%s", mounts);
+	snprintf(at, sizeof at, "proc/%d/cwd", (int)getpid());
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct object_call call = { .number = SYS_openat, .sp = 1, .pc = 1 };
+		struct wait_thread t = { .pid = getpid(), .tid = getpid() };
+		struct ends ends = { 0 };
+		struct root proc;
+
+		call.arg[0] = (uint32_t)AT_FDCWD;
+		call.arg[1] = (uintptr_t)cases[i].path;
+		unlink(at);
+		assert_true(!cases[i].cwd || !symlink(cases[i].cwd, at));
+		assert_int_equal(root_open(&proc, "proc"), 0);
+		object_name(&t, &call, 'D', &(struct object_world){ .proc = &proc, .ends = &ends });
+		root_close(&proc);
+		print_message("%zu\n", i);
+		assert_int_equal(t.kind, WAIT_STORAGE);
+		assert_string_equal(t.object, cases[i].object);
 	}
 }
 
@@ -500,6 +542,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_holders_of_locks_on_files),
 		cmocka_unit_test(test_hostile_files_of_locks_invent_no_holder),
+		cmocka_unit_test(test_paths_that_are_opened_have_their_mounts),
 		cmocka_unit_test(test_connections_of_tables),
 		cmocka_unit_test(test_calls_are_parsed),
 		cmocka_unit_test(test_functions_tell_the_kind_of_lock),

@@ -62,6 +62,18 @@ bool wait_kind_find(const char *name, enum wait_kind *out)
 	return false;
 }
 
+bool wait_is_far(const char *type)
+{
+	static const char *const types[] = { "nfs",  "lustre", "cifs", "smb",      "ceph",
+					     "fuse", "beegfs", "gpfs", "virtiofs", "9p",
+					     "pvfs", "afs",    "panfs" };
+
+	for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+		if (!strncmp(type, types[i], strlen(types[i])))
+			return strncmp(type, "fuseblk", 7) != 0;
+	return false;
+}
+
 /* ---- why nothing goes on ---- */
 
 #define WITH "with gdb -p PID, or py-spy dump -p PID for Python."
@@ -75,8 +87,8 @@ static const struct {
 	[STALL_LOCK] = { "lock", "waits for a lock held by another thread",
 			 "Find the holder: gdb -p PID, then thread apply all bt." },
 	[STALL_FILE_LOCK] = { "file_lock", "waits for a lock on a file",
-			      "Find the holder with lslocks; on a shared file system it may be on "
-			      "another node." },
+			      "Find out why its holder keeps it (lslocks lists the holders; on a shared "
+			      "file system it may be on another node)." },
 	[STALL_FIFO_WRITER] = { "fifo_writer", "waits for a FIFO that nobody writes",
 				"Start its writer, or check the path." },
 	[STALL_FIFO_READER] = { "fifo_reader", "waits for a FIFO that nobody reads",

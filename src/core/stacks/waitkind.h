@@ -56,6 +56,10 @@ const char *wait_by(enum wait_kind k);
 /* The kind of a name; false: there is none. */
 bool wait_kind_find(const char *name, enum wait_kind *out);
 
+/* Does what file systems of a type answer ("nfs4", "fuse.sshfs") come from elsewhere? What follows
+ * the type does not count. */
+bool wait_is_far(const char *type);
+
 /*
  * What a process that does not run waits for: the words for it, and what to do next.
  *
@@ -72,10 +76,10 @@ enum stall {
 	STALL_FIFO_WRITER,
 	STALL_FIFO_READER,
 	STALL_NETWORK,
-	STALL_CONNECTION,
 	STALL_STORAGE,
 	STALL_SEMAPHORE,
 	STALL_LOCAL_SOCKET,
+	STALL_CONNECTION, /* of a server: who asked it for something says more */
 	STALL_PIPE_WRITER,
 	STALL_PIPE_READER,
 	STALL_TERMINAL,

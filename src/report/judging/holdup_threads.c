@@ -256,17 +256,11 @@ int holdup_find_barrier(const struct holdups *h, struct summary_holdup *out)
 /* "/scratch/b.h5 (nfs4 at /scratch)" */
 static bool is_network(const char *object)
 {
-	static const char *const types[] = { "nfs",  "lustre", "cifs", "smb",      "ceph",
-					     "fuse", "beegfs", "gpfs", "virtiofs", "9p",
-					     "pvfs", "afs",    "panfs" };
 	const char *type = strstr(object, " (");
 
 	for (const char *next = type; next; next = strstr(next + 2, " ("))
 		type = next;
-	for (size_t i = 0; type && i < sizeof types / sizeof types[0]; i++)
-		if (!strncmp(type + 2, types[i], strlen(types[i])))
-			return strncmp(type + 2, "fuseblk", 7) != 0;
-	return false;
+	return type && wait_is_far(type + 2);
 }
 
 static double storage_of(const struct holdups *h, const struct waiting_row *thread, bool network,

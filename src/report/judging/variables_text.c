@@ -47,6 +47,7 @@ TEXT_OF(limit_files_process, story.limit[LIMIT_FILES].process)
 TEXT_OF(limit_file_size_process, story.limit[LIMIT_FILE_SIZE].process)
 TEXT_OF(busiest_process, story.busiest_process)
 TEXT_OF(worker, story.worker)
+TEXT_OF(alike_last, story.alike_last)
 TEXT_OF(worker_is, story.worker_is)
 TEXT_OF(hidden_process, story.hidden_process)
 TEXT_OF(hidden_end, story.hidden_end)
@@ -474,6 +475,7 @@ const struct text_variable text_variables[] = {
 	  "... .\"",
 	  advice_of_unoptimized },
 	{ "recursive_function", "The function that called itself most often.", recursive_function },
+	{ "alike_last", "Of processes of one program the one that ended last.", alike_last },
 	{ "worker", "The process, or thread, of several alike that had most to do.", worker },
 	{ "worker_is", "What it is one of: \"processes alike\", or \"threads\".", worker_is },
 	{ "hidden_process", "The process that failed while the job did not.", hidden_process },

@@ -13,6 +13,9 @@
 
 /* As compilers name the bodies of regions: gcc; clang and its relatives. */
 static const char regions[] = "*._omp_fn.*,*.omp_outlined*,*_omp_outlined*";
+/* What lets in one thread at a time: critical sections, atomic blocks and locks. */
+static const char one_by_one[] = "GOMP_critical_*,GOMP_atomic_*,omp_set_*lock,omp_unset_*lock,"
+				 "gomp_mutex_lock*,__kmpc_*critical*,__kmp_*_lock*";
 
 /* Of all CPU time: who has so much alone did it; a function that is worth its name. */
 static const double alone = 0.8, worth = 0.25;
@@ -121,6 +124,13 @@ static double process_ratio(const struct stacks *st)
 	return stacks_share(st, sum);
 }
 
+static double share_of(const struct summary *s, const struct stacks *st, const char *globs)
+{
+	return st && s->code->account.whole_s > 0
+		       ? stacks_matching(st, globs) / s->code->account.whole_s
+		       : NAN;
+}
+
 void summary_work_make(struct summary *s)
 {
 	size_t size = sizeof s->main_work;
@@ -135,7 +145,6 @@ void summary_work_make(struct summary *s)
 		s->code_recursion_depth = 0;
 		find_recursion(s, st);
 	}
-	s->code_openmp_ratio = st && s->code->account.whole_s > 0
-				       ? stacks_matching(st, regions) / s->code->account.whole_s
-				       : NAN;
+	s->code_openmp_ratio = share_of(s, st, regions);
+	s->code_one_by_one_ratio = share_of(s, st, one_by_one);
 }

@@ -78,17 +78,16 @@ static bool is_answer(const struct run_instance *in, double code)
 	return code == 1 && strstr(" grep egrep diff cmp test readlink which expr pgrep ", word);
 }
 
-/* It failed as the job did, a moment before it; or a moment before the job fell silent. */
-static bool may_be_why(const struct summary *s, double code, double end_s)
+/* A moment before the job it failed as that did, or after most of it; or before it fell silent. */
+static bool may_be_why(const struct summary *s, double code, double lived_s, double end_s)
 {
-	double silent_from_s = s->wall_s - s->story.silent_s;
+	double before_s = s->wall_s - end_s, from_s = before_s - s->story.silent_s;
+	bool alike = code == s->exit_code || lived_s >= s->wall_s / 2;
 
-	return (code == s->exit_code && end_s >= s->wall_s - CHAIN_S) ||
-	       (end_s >= silent_from_s - 2 * CHAIN_S && end_s <= silent_from_s + CHAIN_S);
+	return (alike && before_s <= CHAIN_S) || (from_s <= 2 * CHAIN_S && from_s >= -CHAIN_S);
 }
 
-/* The first that crashed; else the first that failed and may be why. The command itself is not
- * named: how it ended is said anyway. */
+/* The first that crashed; else that failed and may be why. Not the command, whose end is said. */
 static void find_first(struct summary *s, const struct run *r)
 {
 	struct story *y = &s->story;
@@ -96,18 +95,19 @@ static void find_first(struct summary *s, const struct run *r)
 
 	for (uint32_t i = 1; i < r->ninstances; i++) {
 		const struct run_instance *in = &r->instances[i];
-		double code, end_s;
+		double code, end_s, lived_s;
 		bool crash;
 
 		if (!is_process(in) || in->end_ns == INT64_MAX || !in->parent)
 			continue;
 		code = label_number(r, i, "exit_code");
-		end_s = run_seconds(r, in->node, in->end_ns);
+		lived_s = end_s = run_seconds(r, in->node, in->end_ns);
+		lived_s -= run_seconds(r, in->node, in->birth_ns);
 		crash = ending_is_crash(label_number(r, i, "signal"));
-		if (!crash &&
-		    (crashed || !(code > 0) || is_answer(in, code) || !may_be_why(s, code, end_s)))
+		if (!crash && (crashed || !(code > 0) || is_answer(in, code) ||
+			       !may_be_why(s, code, lived_s, end_s)))
 			continue;
-		if (crash == crashed && !isnan(y->died_s) && end_s >= y->died_s)
+		if (crash == crashed && end_s >= y->died_s) /* NAN: none yet */
 			continue;
 		take_died(y, r, i, end_s);
 		crashed |= crash;

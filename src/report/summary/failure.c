@@ -528,9 +528,35 @@ static void find_first_failure(struct summary *s, const struct run *r)
 	}
 }
 
+/* ---- memory that was touched first right before the end, as when a stack fills ---- */
+
+enum { PAGE_BYTES = 4096 };
+
+/* All at once, after at least a second with hardly any. */
+static void find_burst(struct summary *s)
+{
+	static const double few = 0.02, quiet = 0.1, quiet_s = 1;
+	const struct timeline *t = &s->timeline;
+	const struct timeline_row *faults = timeline_find(t, "job.minor_faults_per_second");
+	double pages = 0, before = 0, before_s;
+	uint32_t begin = t->nwindows, i;
+
+	if (!faults || !begin || !(faults->value[begin - 1] > 0))
+		return;
+	while (begin && !(faults->value[begin - 1] < few * faults->value[t->nwindows - 1]))
+		pages += faults->value[--begin] * t->width_s;
+	before_s = fmax(quiet_s, (t->nwindows - begin) * t->width_s);
+	for (i = begin; i && (begin - i) * t->width_s < before_s; i--)
+		before += faults->value[i - 1] * t->width_s;
+	before *= (t->nwindows - begin) / fmax(1, begin - i);
+	if ((begin - i) * t->width_s >= before_s && before <= quiet * pages)
+		s->story.last_touched_bytes = (pages - before) * PAGE_BYTES;
+}
+
 void summary_failure_make(struct summary *s, const struct run *r, const struct series_index *x)
 {
 	find_oom(s, r, x);
 	find_lost(s, r);
 	find_first_failure(s, r);
+	find_burst(s);
 }

@@ -171,6 +171,8 @@ int summary_devices_make(struct summary *s, const struct run *r, const struct se
 void summary_failure_make(struct summary *s, const struct run *r, const struct series_index *x);
 /* Marks of a watch for hangs; what the job waited for while it did little. After the processes. */
 void summary_pauses_make(struct summary *s, const struct run *r);
+/* Processes alike of which one ended long after the others. */
+void summary_unequal_make(struct summary *s, const struct run *r);
 /* Processes that stand out: the one at work most, one with a limit of its heap, and the commands
  * that did most of what the kernel counts. 0 or -ENOMEM. */
 /* 0 or -ENOMEM. */

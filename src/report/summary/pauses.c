@@ -479,6 +479,37 @@ static void tell_starts(struct summary *s)
 		add_shims(s);
 }
 
+static void add_words(char *text, size_t size, const char *words)
+{
+	size_t n = strlen(text);
+
+	snprintf(text + n, size - n, "%s", words);
+}
+
+/* About as many as it slept, of those that slept in short timers; what others of the node do now
+ * and then is no cause. */
+static void tell_failed_connects(struct story *y, const struct run *r)
+{
+	enum { LEAST = 3, RARE_S = 60 };
+	static const double polls = 0.4, most = 0.3; /* wakes a second; of them */
+	struct story_wait *w = &y->wait[STALL_TIMER];
+	char words[160];
+	double failed = 0;
+
+	for (uint32_t i = 1; i < r->nnodes; i++)
+		failed += fmax(0, meta_of(r, i, "job.waited.connects_failed"));
+	if (failed < LEAST || failed * RARE_S < w->seconds ||
+	    (y->wakes_per_s >= polls && failed < most * y->wakes_per_s * w->seconds))
+		return;
+	snprintf(words, sizeof words,
+		 "; meanwhile %.0f attempts to connect failed on its node (refused, or no answer): "
+		 "check that the server runs",
+		 failed);
+	add_words(w->in, sizeof w->in, words);
+	if (strstr(y->silent_in, stall_words(STALL_TIMER)))
+		add_words(y->silent_in, sizeof y->silent_in, words);
+}
+
 /* Of all kinds; without a watch nothing is known. What an event loop waits for the look at the end
  * may know. */
 static void tell_kinds(struct story *y, const struct run *r)
@@ -494,6 +525,7 @@ static void tell_kinds(struct story *y, const struct run *r)
 		if (y->wait[kind].seconds > y->wait[longest].seconds)
 			longest = kind;
 	}
+	tell_failed_connects(y, r);
 	y->waited_longest_s = y->wait[longest].seconds;
 	if (longest != STALL_NONE)
 		snprintf(y->idle_in, sizeof y->idle_in, "; meanwhile %s.",
@@ -525,9 +557,9 @@ static void tell_sleeper(struct story *y, const struct run *r)
 void summary_pauses_make(struct summary *s, const struct run *r)
 {
 	find_hangs(s, r);
+	s->story.wakes_per_s = wakes(s);
 	tell_kinds(&s->story, r);
 	tell_sleeper(&s->story, r);
-	s->story.wakes_per_s = wakes(s);
 	tell_loop(s);
 	tell_late_sleeps(s, r);
 	tell_starts(s);

@@ -320,6 +320,36 @@ static struct doer doer_of(const struct run *r, const struct series_index *x,
 	return d;
 }
 
+/* What the kernel counts of reads and writes of a process has in it what its ended children did. */
+static bool has_childrens(int k)
+{
+	return k == DOER_MOVED || k == DOER_STORAGE;
+}
+
+/* Each process without its ended children; both are counted with all of theirs. theirs: of each
+ * instance of the run. */
+static void take_childrens(struct doer *d, const struct summary *s, const struct run *r,
+			   double (*theirs)[DOERS])
+{
+	for (uint32_t i = 0, n = 0; i < s->nprocesses; i++) {
+		const struct summary_process *p = &s->processes[i];
+		uint32_t parent = p->counted_already ? 0 : r->instances[p->instance].parent;
+
+		for (int k = 0; k < DOERS && parent && !isnan(p->end_s); k++)
+			theirs[parent][k] += d[n].did[k];
+		n += !p->counted_already;
+	}
+	for (uint32_t i = 0, n = 0; i < s->nprocesses; i++) {
+		if (s->processes[i].counted_already)
+			continue;
+		for (int k = 0; k < DOERS; k++)
+			if (has_childrens(k))
+				d[n].did[k] =
+					fmax(0, d[n].did[k] - theirs[s->processes[i].instance][k]);
+		n++;
+	}
+}
+
 static uint32_t merge_doers(struct doer *d, uint32_t n)
 {
 	uint32_t kept = 0;
@@ -336,15 +366,13 @@ static uint32_t merge_doers(struct doer *d, uint32_t n)
 	return kept;
 }
 
-/* What the kernel counts of reads and writes of a process has in it what its ended children did: a
- * shell that starts a program again and again, and uses less CPU time itself, is not who does it.
- */
+/* A shell that starts a program again and again, too short to be seen, and uses less CPU time
+ * itself, is not who does it. */
 static const char *started_by(const struct summary *s, const char *name, int k)
 {
 	const struct summary_command *most = summary_most_started(s);
-	bool has_childrens = k == DOER_MOVED || k == DOER_STORAGE;
 
-	if (!has_childrens || !most || most->processes < 10 || !strcmp(most->name, name))
+	if (!has_childrens(k) || !most || most->processes < 10 || !strcmp(most->name, name))
 		return name;
 	for (uint32_t i = 0; i < s->ncommands; i++)
 		if (!strcmp(s->commands[i].name, name))
@@ -370,13 +398,19 @@ static const char *doer_named(const struct summary *s, const struct doer *d, uin
 static int find_doers(struct summary *s, const struct run *r, const struct series_index *x)
 {
 	struct doer *d = calloc((size_t)s->nprocesses + 1, sizeof *d);
+	double(*theirs)[DOERS] = calloc((size_t)r->ninstances + 1, sizeof *theirs);
 	uint32_t n = 0;
 
-	if (!d)
+	if (!d || !theirs) {
+		free(d);
+		free(theirs);
 		return -ENOMEM;
+	}
 	for (uint32_t i = 0; i < s->nprocesses; i++)
 		if (!s->processes[i].counted_already)
 			d[n++] = doer_of(r, x, &s->processes[i]);
+	take_childrens(d, s, r, theirs);
+	free(theirs);
 	n = merge_doers(d, n);
 	for (int k = 0; k < DOERS; k++)
 		s->story.doer[k] = doer_named(s, d, n, k);

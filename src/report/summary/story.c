@@ -397,7 +397,7 @@ static void init_ending(struct story *y)
 	y->hidden_work_ratio = y->hidden_s = y->hidden_short = y->hidden_crashes = NAN;
 	y->compilers = y->compilers_s = y->make_is_serial = y->make_is_parallel = NAN;
 	y->hidden_alike = y->hidden_each_time = y->killed = y->killed_s = y->killed_signal = NAN;
-	y->heap_limit = y->heap_held = NAN;
+	y->heap_limit = y->heap_held = y->last_touched_bytes = y->alike = NAN;
 	y->disk_free_bytes = y->disk_bytes = y->disk_free_ratio = y->disk_no_inodes = NAN;
 	y->disk_low_bytes = NAN;
 	for (size_t i = 0; i < STORY_LIMITS; i++)

@@ -48,7 +48,7 @@ struct story_fabric {
 /* For how long the job was seen to wait like this while it did little, and the first that did. */
 struct story_wait {
 	double seconds;
-	char in[STORY_TEXT + 60];
+	char in[STORY_TEXT + 200];
 };
 
 struct story {
@@ -110,11 +110,11 @@ struct story {
 	char stay_in[STORY_WHERE];
 	/* For how long nothing had run when the job ended, and what its processes waited for. */
 	double silent_s;
-	char silent_in[STORY_TEXT + 60];
+	char silent_in[STORY_TEXT + 200];
 	char silent_advice[STORY_WHERE];
 	struct story_wait wait[STALL_NUMBER_OF];
-	double waited_longest_s;       /* of one kind; NAN: without a watch */
-	char idle_in[STORY_TEXT + 80]; /* "; meanwhile sleep (pid 12) ..." of the longest; or "" */
+	double waited_longest_s;        /* of one kind; NAN: without a watch */
+	char idle_in[STORY_TEXT + 220]; /* "; meanwhile sleep (pid 12) ..." of the longest; or "" */
 	/* How often it woke a second while it rested; how often it started sleep, and what else as
 	 * often: "; a script started sleep 12 times, curl 12 times". */
 	double wakes_per_s, sleeps;
@@ -128,6 +128,11 @@ struct story {
 	double died_s, died_pid, died_signal, died_code, died_core;
 	char died_process[STORY_TEXT];
 	struct story_limit limit[STORY_LIMITS];
+	/* Processes alike that one process started together: how many, how long the last one ran
+	 * and all of them on average, and the last. */
+	double alike, alike_last_s, alike_mean_s;
+	char alike_last[STORY_TEXT];
+	double last_touched_bytes; /* memory touched first right before the end, all at once */
 	/* The process that was at work most, or waited for a core: for which share of its life,
 	 * when that was nearly all of the run; the others together, in cores; how many others lived
 	 * as long; and its nice value. */

@@ -232,6 +232,7 @@ static int make_parts(struct summary *s, struct run *r, struct series_index *x,
 		return rc;
 	summary_failure_make(s, r, x);
 	summary_pauses_make(s, r);
+	summary_unequal_make(s, r);
 	rc = summary_standouts_make(s, r, x);
 	if (!rc)
 		rc = summary_movers_make(s, r, x);

@@ -306,10 +306,11 @@ struct summary {
 	double code_samples, code_top_ratio, code_thread_ratio, code_threads, code_short_ratio;
 	double code_unoptimized_least; /* lower end of its interval, a share of all CPU time */
 	double code_unoptimized_ratio;
-	double code_process_ratio; /* of the process whose thread used most */
-	char code_fortran[160];    /* its function with most of that, and where it is */
-	double code_fortran_ratio; /* share of what was sampled in functions of Fortran */
-	double code_openmp_ratio;  /* share of the CPU time in parallel regions of OpenMP */
+	double code_process_ratio;    /* of the process whose thread used most */
+	char code_fortran[160];       /* its function with most of that, and where it is */
+	double code_fortran_ratio;    /* share of what was sampled in functions of Fortran */
+	double code_openmp_ratio;     /* share of the CPU time in parallel regions of OpenMP */
+	double code_one_by_one_ratio; /* in its critical sections and locks */
 	/* The function that calls itself, in a sampled stack, most often; and the share of the CPU
 	 * time in stacks that have one so often. */
 	double code_recursion_depth, code_recursion_ratio;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "source/program/waiting.h"
 
-#include "base/text/number.h"
 #include "source/procfile.h"
+#include "source/program/filelocks.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,120 +15,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { FDINFO_BYTES = 8192, SETS = 3 /* to read, to write, exceptions */ };
-
-enum how { BY_POLL, BY_SELECT, BY_EPOLL };
-static const struct {
-	long call;
-	enum how how;
-} polling[] = {
-	{ SYS_ppoll, BY_POLL },         { SYS_pselect6, BY_SELECT }, { SYS_epoll_pwait, BY_EPOLL },
-#ifdef SYS_epoll_pwait2
-	{ SYS_epoll_pwait2, BY_EPOLL },
-#endif
-#ifdef SYS_poll
-	{ SYS_poll, BY_POLL },          { SYS_select, BY_SELECT },   { SYS_epoll_wait, BY_EPOLL },
-#endif
-};
-
-static void add(struct polled *p, int64_t fd)
-{
-	if (fd >= 0 && fd <= INT32_MAX && p->n < POLLED_MAX)
-		p->fd[p->n++] = (int)fd;
-}
-
-static int memory_at(const struct root *proc, pid_t pid, uint64_t at, void *out, size_t size)
-{
-	char path[32];
-	ssize_t got;
-	int fd;
-
-	snprintf(path, sizeof path, "%d/mem", (int)pid);
-	fd = root_file(proc, path);
-	if (fd < 0)
-		return fd;
-	got = at <= INT64_MAX ? pread(fd, out, size, (off_t)at) : -1;
-	close(fd);
-	return got == (ssize_t)size ? 0 : -EIO;
-}
-
-static int by_poll(const struct root *proc, pid_t pid, const uint64_t *arg, struct polled *out)
-{
-	struct pollfd fds[POLLED_MAX];
-	size_t n = arg[1] < POLLED_MAX ? (size_t)arg[1] : POLLED_MAX;
-	int bad = n ? memory_at(proc, pid, arg[0], fds, n * sizeof *fds) : 0;
-
-	for (size_t i = 0; !bad && i < n; i++)
-		add(out, fds[i].fd);
-	return bad;
-}
-
-/* Sets of bits in words; of so many descriptors as it says, and no more than FD_SETSIZE. */
-static int by_select(const struct root *proc, pid_t pid, const uint64_t *arg, struct polled *out)
-{
-	enum { WORD = 8 * sizeof(unsigned long), WORDS = 1024 / WORD };
-	unsigned long all[WORDS] = { 0 }, set[WORDS] = { 0 };
-	size_t nfds = arg[0] < 1024 ? (size_t)arg[0] : 1024;
-	size_t words = (nfds + WORD - 1) / WORD;
-
-	for (int i = 1; i <= SETS && words; i++) {
-		int bad = arg[i] ? memory_at(proc, pid, arg[i], set, words * sizeof *set) : 0;
-
-		if (bad)
-			return bad;
-		for (size_t k = 0; arg[i] && k < words; k++)
-			all[k] |= set[k];
-	}
-	for (size_t fd = 0; fd < nfds; fd++)
-		if (all[fd / WORD] >> fd % WORD & 1)
-			add(out, (int64_t)fd);
-	return 0;
-}
-
-/* Lines "tfd:        5 events:       19 data: ..." */
-static int by_epoll(const struct root *proc, pid_t pid, const uint64_t *arg, struct polled *out)
-{
-	char path[48], text[FDINFO_BYTES];
-	ssize_t n;
-
-	snprintf(path, sizeof path, "%d/fdinfo/%llu", (int)pid, (unsigned long long)arg[0]);
-	n = root_read(proc, path, text, sizeof text);
-	if (n < 0)
-		return (int)n;
-	out->by_epoll = true;
-	for (const char *p = text; (p = number_find_line(p, "tfd:"));) {
-		int64_t fd;
-
-		p = number_skip_blanks(p);
-		if (number_i64(&p, &fd))
-			add(out, fd);
-		p = number_next_line(p);
-	}
-	return 0;
-}
-
-int polled_read(const struct root *proc, pid_t pid, long call, const uint64_t *arg,
-		struct polled *out)
-{
-	static int (*const readers[])(const struct root *, pid_t, const uint64_t *,
-				      struct polled *) = {
-		[BY_POLL] = by_poll,
-		[BY_SELECT] = by_select,
-		[BY_EPOLL] = by_epoll,
-	};
-
-	*out = (struct polled){ .n = 0 };
-	for (size_t i = 0; i < sizeof polling / sizeof polling[0]; i++)
-		if (polling[i].call == call)
-			return readers[polling[i].how](proc, pid, arg, out);
-	return -ENOENT;
-}
-
 enum {
 	FDS_MAX = 64,       /* that are looked at for a connection */
 	SOCKETS_MAX = 8,    /* of them */
 	LOCK_CONTENDED = 2, /* what a lock of glibc holds for whom somebody waits */
-	TARGET = 128,
+	PATH_SHOWN = 72,
+	TARGET = 160,
 };
 
 /* One thread. */
@@ -247,6 +139,8 @@ static const struct {
 	{ "wait_for_vfork", STALL_CHILD },
 	{ "kernel_clone", STALL_CHILD },
 	{ "_do_fork", STALL_CHILD },
+	{ "nlmclnt_", STALL_FILE_LOCK },
+	{ "nfs4_retry_setlk", STALL_FILE_LOCK },
 	{ "rpc_wait", STALL_STORAGE },
 	{ "nfs", STALL_STORAGE },
 	{ "request_wait_answer", STALL_STORAGE },
@@ -498,14 +392,48 @@ static void name_file(struct thread *t)
 		 name ? name : "");
 }
 
-/* The file that is locked: the first argument of flock and fcntl is its descriptor. */
+/* The end of a long path says more than its begin. */
+static bool path_of(const struct thread *t, uint64_t fd, char out[PATH_SHOWN + 1])
+{
+	enum { DOTS = 3 };
+	char link[512];
+	size_t n = file_of(t, fd, link, sizeof link) ? strlen(link) : 0;
+
+	if (n > PATH_SHOWN)
+		snprintf(out, PATH_SHOWN + 1, "...%s", link + n - (PATH_SHOWN - DOTS));
+	else
+		snprintf(out, PATH_SHOWN + 1, "%.*s", PATH_SHOWN, n ? link : "");
+	return n > 0;
+}
+
+/* A search of all processes is as rare as one of connections. */
+static bool may_search(const struct thread *t)
+{
+	if (t->known && t->known->may_search)
+		t->known->searched = true;
+	return !t->known || t->known->may_search;
+}
+
+/* The file that is locked, the first argument of flock and fcntl, and by whom. */
 static void name_locked(struct thread *t)
 {
-	char link[TARGET];
+	char path[PATH_SHOWN + 1], holder[FILELOCKS_TEXT];
 
-	if ((t->call == SYS_flock || t->call == SYS_fcntl) &&
-	    file_of(t, t->arg[0], link, sizeof link))
-		snprintf(t->target, TARGET, "%s", link);
+	if ((t->call != SYS_flock && t->call != SYS_fcntl) || !path_of(t, t->arg[0], path))
+		return;
+	filelocks_say_holder(t->proc, t->pid, t->arg[0], may_search(t), holder);
+	snprintf(t->target, TARGET, "%s%s", path, holder);
+}
+
+/* Who asks for a lock that another one has, and sleeps before it asks again. */
+static void name_asked(struct thread *t)
+{
+	char path[PATH_SHOWN + 1], holder[FILELOCKS_TEXT];
+	uint64_t fd;
+
+	if (may_search(t) && filelocks_beside(t->proc, t->pid, &fd, holder) && path_of(t, fd, path))
+		snprintf(t->target, TARGET, "%s, which it has open, is locked by %.50s", path,
+			 holder);
 }
 
 static enum stall kind_of(struct thread *t)
@@ -529,6 +457,8 @@ static enum stall kind_of(struct thread *t)
 		name_file(t);
 	if (kind == STALL_FILE_LOCK)
 		name_locked(t);
+	if (kind == STALL_TIMER)
+		name_asked(t);
 	if (kind == STALL_NETWORK && !t->target[0] && t->call < 0)
 		by_polled(t); /* for its words only */
 	return kind;
@@ -608,7 +538,7 @@ int waiting_look(const struct root *proc, struct connections *known, pid_t pid, 
 	if (st.num_threads > 1)
 		snprintf(threads, sizeof threads, ", %lld threads", (long long)st.num_threads);
 	out->is_named = target[0] != '\0';
-	snprintf(out->text, sizeof out->text, "%s (pid %d%s) %s%s%.100s", st.comm, (int)pid,
+	snprintf(out->text, sizeof out->text, "%s (pid %d%s) %s%s%.159s", st.comm, (int)pid,
 		 threads, stall_words(out->kind), target[0] ? ": " : "", target);
 	return 0;
 }

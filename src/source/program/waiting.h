@@ -39,7 +39,7 @@ struct polled {
 int polled_read(const struct root *proc, pid_t pid, long call, const uint64_t *arg,
 		struct polled *out);
 
-enum { WAITING_TEXT = 200, WAITING_THREADS = 16 /* of a process that are looked at */ };
+enum { WAITING_TEXT = 240, WAITING_THREADS = 16 /* of a process that are looked at */ };
 
 struct waiting {
 	enum stall kind;         /* STALL_NONE: a thread of it runs, or wants to */

@@ -57,6 +57,19 @@ bool mountinfo_find(const char *mountinfo, uint64_t id, char *point, size_t size
 	return false;
 }
 
+bool mountinfo_device(const char *mountinfo, uint64_t id, uint64_t *major, uint64_t *minor)
+{
+	for (const char *p = mountinfo; *p; p = number_next_line(p)) {
+		uint64_t this_id;
+
+		if (!number_u64(&p, &this_id) || this_id != id)
+			continue;
+		p = skip_fields(p, 2);
+		return number_u64(&p, major) && *p++ == ':' && number_u64(&p, minor);
+	}
+	return false;
+}
+
 uint64_t mountinfo_of_path(const char *mountinfo, const char *path)
 {
 	char point[MOUNT_PATH_SIZE];

@@ -34,6 +34,9 @@ bool mountinfo_next(const char **at, struct mount *out);
 bool mountinfo_find(const char *mountinfo, uint64_t id, char *point, size_t size,
 		    char type[MOUNT_TYPE_SIZE]);
 
+/* The device number of its file system; false when there is no such mount. */
+bool mountinfo_device(const char *mountinfo, uint64_t id, uint64_t *major, uint64_t *minor);
+
 /* The id of the mount that an absolute path without links is on; 0 when none is. */
 uint64_t mountinfo_of_path(const char *mountinfo, const char *path);
 
