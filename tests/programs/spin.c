@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spin MICROSECONDS [EXIT_CODE [PERCENT]]: spins until its own CPU clock shows that much, then exits. With PERCENT it rests after each
- * millisecond, and takes that much of a core: for who only has to be there. */
+/* spin MICROSECONDS [EXIT_CODE [PERCENT]]: spins until its own CPU clock shows that much, then
+ * exits. With PERCENT it rests after each millisecond, and takes that much of a core: for who only
+ * has to be there. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
