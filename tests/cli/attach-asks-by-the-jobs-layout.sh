@@ -31,14 +31,14 @@ started() {
 	grep -qz "^SLURM_JOB_ID=$job\$" "/proc/$app/environ"
 }
 
-as_script "$PROGRAMS/spin" 100000000 &
+as_script "$PROGRAMS/spin" 100000000 0 5 &
 app=$!
 trap 'kill $app 2>/dev/null' EXIT
 wait_for 60 started
 record script
 equal "tasks asked for, by the script" 16 "$(figure script .job.tasks_asked)"
 
-as_step 2 "$PROGRAMS/spin" 100000000 &
+as_step 2 "$PROGRAMS/spin" 100000000 0 5 &
 app=$!
 wait_for 60 started
 record step

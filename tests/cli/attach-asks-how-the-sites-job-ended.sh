@@ -24,7 +24,7 @@ accounts 'Slurm accounting storage is disabled'
 
 record() { # DIR SIGNAL
 	local pid
-	"$PROGRAMS/spin" 100000000 & # the job
+	"$PROGRAMS/spin" 100000000 0 5 & # the job
 	app=$!
 	"$SONDE" attach --job --site -q -i 50ms -o "$1" 2>"$1.err" &
 	pid=$!

@@ -6,7 +6,7 @@ need jq
 unset SLURM_JOB_ID LSB_JOBID OAR_JOB_ID FLUX_JOB_ID JOB_ID PBS_NUM_PPN
 export PBS_JOBID="79.claim-$$"
 ln -s "$SONDE" perfmon
-"$PROGRAMS/spin" 100000000 &
+"$PROGRAMS/spin" 100000000 0 5 &
 app=$!
 trap 'kill $app $first 2>/dev/null' EXIT
 
@@ -38,7 +38,7 @@ done
 equal "recordings, one after the other" 2 "$(recordings both)"
 
 # What copies of run record of a job is not recorded once more beside them into the same directory, nor the other way round; the job runs.
-"$SONDE" run -q -i 100ms -o shared -- "$PROGRAMS/spin" 100000000 &
+"$SONDE" run -q -i 100ms -o shared -- "$PROGRAMS/spin" 100000000 0 5 &
 first=$!
 wait_for 30 recorder_of shared >/dev/null
 equal "status of attach beside run" 1 "$(status_of "$SONDE" attach --job -q -i 100ms -o shared 2>said)"

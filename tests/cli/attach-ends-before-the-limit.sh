@@ -6,7 +6,7 @@ need jq
 unset SLURM_JOB_ID LSB_JOBID OAR_JOB_ID FLUX_JOB_ID JOB_ID PBS_NODEFILE PBS_NODEFILE_LOCAL
 export PBS_JOBID="82.limit-$$" PBS_NUM_PPN=1 PBS_WALLTIME=14
 begin=$(now)
-"$PROGRAMS/spin" 100000000 & # the job
+"$PROGRAMS/spin" 100000000 0 5 & # the job
 app=$!
 trap 'kill $app 2>/dev/null' EXIT
 sleep 2

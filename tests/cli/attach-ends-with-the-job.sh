@@ -4,7 +4,7 @@
 need jq
 unset SLURM_JOB_ID LSB_JOBID OAR_JOB_ID FLUX_JOB_ID JOB_ID PBS_NUM_PPN
 export PBS_JOBID="80.ends-$$"
-"$PROGRAMS/spin" 100000000 &
+"$PROGRAMS/spin" 100000000 0 5 &
 app=$!
 trap 'kill $app 2>/dev/null' EXIT
 is_of_the_job() {

@@ -17,7 +17,7 @@ is_of_job() { # PID
 
 # shellcheck disable=SC2016
 PBS_JOBID=$job setsid sh -c 'exec "$PROGRAMS/spin" 7000000 early' &
-PBS_JOBID=$job-other "$PROGRAMS/spin" 60000000 anothers &
+PBS_JOBID=$job-other "$PROGRAMS/spin" 60000000 0 5 &
 another=$!
 trap 'kill $another 2>/dev/null' EXIT
 PBS_JOBID=$job "$SONDE" attach --job -i 100ms --grace 2s -o out >stdout 2>said &
@@ -51,7 +51,7 @@ equal "seen between samples" 1 "$(figure rare '.commands[] | select(.name == "sl
 holds "it stays until grace is over" "$(figure rare .job.wall_seconds) >= 2"
 
 # As a sidecar the signals of batch systems end it.
-PBS_JOBID=$job "$PROGRAMS/spin" 60000000 &
+PBS_JOBID=$job "$PROGRAMS/spin" 60000000 0 5 &
 spinner=$!
 trap 'kill $another $spinner 2>/dev/null' EXIT
 wait_for 20 is_of_job $spinner

@@ -11,7 +11,7 @@ has_begun() {
 	find "sonde_$job" -name 'node-*.sonde' -size +0 | grep -q .
 }
 
-"$PROGRAMS/spin" 300000000 &
+"$PROGRAMS/spin" 300000000 0 5 &
 app=$!
 "$SONDE" perfmon -i 50ms 2>said &
 monitor=$!

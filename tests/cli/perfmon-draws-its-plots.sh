@@ -6,7 +6,7 @@ need pdftotext
 unset SLURM_JOB_ID LSB_JOBID OAR_JOB_ID FLUX_JOB_ID JOB_ID PBS_NUM_PPN
 job="77.plots-$$"
 
-"$PROGRAMS/spin" 300000000 &
+"$PROGRAMS/spin" 300000000 0 5 &
 app=$!
 trap 'kill $app 2>/dev/null' EXIT
 PBS_JOBID=$job "$SONDE" perfmon -i 100ms -r >said 2>&1 &

@@ -21,7 +21,7 @@ ended_well() { # PID
 	[ ! -s said ] || fail "it is not silent: $(cat said)"
 }
 
-"$PROGRAMS/spin" 300000000 &
+"$PROGRAMS/spin" 300000000 0 5 &
 app=$!
 trap 'kill $app 2>/dev/null' EXIT
 

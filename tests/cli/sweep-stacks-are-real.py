@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # limit: 600
-"""Software stacks of a sweep: virtual environments that pip fills from wheels made here (no network), made once and used again, with locks that pip
-checks; environment modules; images that a runtime would run; what cannot be made is skipped with its reason, and the rest runs."""
+"""Software stacks of a sweep: virtual environments that pip fills from wheels made here (no network), one made by the real interpreter, the others by one
+that copies them (interpreters.py), made once and used again, with locks that pip checks; environment modules; images that a runtime would run; what
+cannot be made is skipped with its reason, and the rest runs."""
 import base64
 import hashlib
 import json
@@ -13,6 +14,7 @@ import sys
 import zipfile
 
 import built
+import interpreters
 
 SONDE = os.environ["SONDE"]
 PYTHON = os.environ["PYTHON"]
@@ -53,6 +55,7 @@ def wheel(name, version, requires=()):
         return hashlib.sha256(f.read()).hexdigest()
 
 
+COPYING = interpreters.copying(PYTHON, "copying")
 os.mkdir("wheels")
 digest = {v: wheel("thing", v) for v in ("1.0", "1.1", "2.0")}
 wheel("part", "0.1", ["thing<2"])
@@ -89,16 +92,16 @@ matrix:
   stacks:
     - name: host
     - name: ranged
-      python: {{interpreter: {PYTHON}, requirements: 'thing<2', {PIP}}}
+      python: {{interpreter: {COPYING}, requirements: 'thing<2', {PIP}}}
     - name: locked
       python:
         interpreter: {PYTHON}
         requirements_locked: 'thing==1.0 --hash=sha256:{digest["1.0"]}'
         {PIP}
     - name: forged
-      python: {{interpreter: {PYTHON}, requirements_locked: 'thing==2.0 --hash=sha256:{digest["1.0"]}', {PIP}}}
+      python: {{interpreter: {COPYING}, requirements_locked: 'thing==2.0 --hash=sha256:{digest["1.0"]}', {PIP}}}
     - name: clash
-      python: {{interpreter: {PYTHON}, requirements: "thing<2\\npart==0.2", {PIP}}}
+      python: {{interpreter: {COPYING}, requirements: "thing<2\\npart==0.2", {PIP}}}
     - name: nowhere
       python: {{interpreter: python-that-is-not-there, requirements: thing}}
     - name: unpacked
@@ -127,27 +130,27 @@ for package, version, attribute in (("thing", "1.0", ""), ("thing", "1.1", ' dat
     os.makedirs(f"simple/{package}", exist_ok=True)
     with open(f"simple/{package}/index.html", "a") as f:
         f.write(f'<a href="../../wheels/{package}-{version}-py3-none-any.whl"{attribute}>{package}-{version}-py3-none-any.whl</a>\n')
-report, said = sweep(f"identifier: index\nscript: which.py\npython: {{interpreter: {PYTHON}, requirements: 'thing>=1.1', pip: [--index-url, 'file://{os.path.abspath('simple')}']}}\n")
+report, said = sweep(f"identifier: index\nscript: which.py\npython: {{interpreter: {COPYING}, requirements: 'thing>=1.1', pip: [--index-url, 'file://{os.path.abspath('simple')}']}}\n")
 reason = report["skipped"][0]["reason"]
 check("what is ignored is no reason", "ERROR: Could not find a version that satisfies the requirement thing>=1.1" in reason and "Ignored" not in reason, reason)
 
 # Another sweep finds what was made.
 times = {d: os.stat(f"cache/sonde/stacks/{d}/pyvenv.cfg").st_mtime_ns for d in made}
-report, said = sweep(f"identifier: again\nscript: which.py\npython: {{interpreter: {PYTHON}, requirements: 'thing<2', {PIP}}}\n")
+report, said = sweep(f"identifier: again\nscript: which.py\npython: {{interpreter: {COPYING}, requirements: 'thing<2', {PIP}}}\n")
 check("used again", "making" not in said and [r["stack"] for r in report["responses"]] == ["python"] and
       times == {d: os.stat(f"cache/sonde/stacks/{d}/pyvenv.cfg").st_mtime_ns for d in made}, said)
 
 # What was left half made is made anew.
 half = next(d for d in made if os.path.exists(f"cache/sonde/stacks/{d}/sonde.fingerprint"))
 os.remove(f"cache/sonde/stacks/{half}/sonde.fingerprint")
-report, said = sweep(f"identifier: half\nscript: which.py\nmatrix: {{stacks: [{{name: ranged, python: {{interpreter: {PYTHON}, requirements: 'thing<2', {PIP}}}}},"
+report, said = sweep(f"identifier: half\nscript: which.py\nmatrix: {{stacks: [{{name: ranged, python: {{interpreter: {COPYING}, requirements: 'thing<2', {PIP}}}}},"
                      f"{{name: locked, python: {{interpreter: {PYTHON}, requirements_locked: 'thing==1.0 --hash=sha256:{digest['1.0']}', {PIP}}}}}]}}\n")
 check("made anew", said.count("making the stack") == 1 and len(report["responses"]) == 2 and not any(r["failed"] for r in report["responses"]), said)
 
 # Ranges become stacks that pip resolved, what is varied first fastest; what does not resolve is skipped. A sweep that goes on has the same ones.
 text = f"""identifier: expanded
 script: which.py
-python: {{interpreter: {PYTHON}, requirements: 'thing==1.0', {PIP}}}
+python: {{interpreter: {COPYING}, requirements: 'thing==1.0', {PIP}}}
 matrix:
   stacks:
     - name: both
@@ -191,11 +194,11 @@ with open("Pipfile", "w") as f:
 with open("Pipfile.lock", "w") as f:
     json.dump({"_meta": {}, "default": {"thing": {"version": "==1.1", "index": "pypi", "hashes": [f"sha256:{digest['1.1']}"]}}}, f)
 if subprocess.run([PYTHON, "-c", "import tomllib"], capture_output=True).returncode == 0:
-    stack = "{name: %s, python: {interpreter: " + PYTHON + ", %s: %s, " + PIP + "}}"
+    stack = "{name: %s, python: {interpreter: " + COPYING + ", %s: %s, " + PIP + "}}"
     report, said = sweep(f"script: which.py\nmatrix:\n  stacks:\n    - {stack % ('pipfile', 'requirements', 'Pipfile')}\n"
                          f"    - {stack % ('pipfile.lock', 'requirements_locked', 'Pipfile.lock')}\n")
     check("a Pipfile", (things().get("pipfile"), things().get("pipfile.lock")) == ("1.0", "1.1") and report["skipped"] == [], (report, said))
-    report, said = sweep(f"script: which.py\npython: {{interpreter: {PYTHON}, requirements_locked: Pipfile}}\n", code=2)
+    report, said = sweep(f"script: which.py\npython: {{interpreter: {COPYING}, requirements_locked: Pipfile}}\n", code=2)
     check("no lock", said == "sonde: bench sweep: spec.yaml:2:9: requirements_locked: a Pipfile is no lock; its Pipfile.lock is\n", said)
 
 # Modules, where there are any: of a directory of our own.

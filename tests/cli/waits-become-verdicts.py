@@ -26,7 +26,7 @@ POOL = """
 import concurrent.futures, time
 with concurrent.futures.ThreadPoolExecutor(4) as pool:
     list(pool.map(abs, range(8)))
-    end = time.monotonic() + 4
+    end = time.monotonic() + 3
     while time.monotonic() < end:
         sum(range(1000))
 """
@@ -37,7 +37,7 @@ def work(seconds):
     while time.process_time() < end:
         pass
 with multiprocessing.Pool(2) as pool:
-    pool.map(work, [0.25] * 12)
+    pool.map(work, [0.25] * 10)
 """
 FEW_WORKERS = """
 import multiprocessing, time
@@ -49,40 +49,40 @@ def load(i):
     work(0.06)
     return i
 with multiprocessing.Pool(1) as pool:
-    for batch in pool.imap(load, range(80)):
+    for batch in pool.imap(load, range(50)):
         work(0.015)
 """
 # A job, its rule, and what the sentence says.
 HELD_UP = {
-    "convoy": (["./app", "convoy", "5"], "waits-lock",
+    "convoy": (["./app", "convoy", "3"], "waits-lock",
                ["4 threads of app (pid ", ": each waits for a mutex at 0x", " in take_the_lock (hold_up.c:"]),
-    "uneven": (["./app", "uneven", "5"], "waits-barrier",
+    "uneven": (["./app", "uneven", "3"], "waits-barrier",
                ["3 threads of app (pid ", " wait in a barrier in meet (hold_up.c:", " for thread ", " works for "]),
-    "starve": (["./app", "starve", "5"], "waits-workers",
+    "starve": (["./app", "starve", "3"], "waits-workers",
                ["app (pid ", "waits for a condition variable in next_batch (hold_up.c:", "; its busy thread works for "]),
     "loader": ([sys.executable, "-c", FEW_WORKERS], "waits-workers", ["; its busy child process works for "]),
-    "reader": (["sh", "-c", "./gen writes 5 0 | ./slow reads 0 30"], "waits-reader",
+    "reader": (["sh", "-c", "./gen writes 3 0 | ./slow reads 0 30"], "waits-reader",
                ["gen (pid ", "waits for room in a pipe in writes (hold_up.c:", "and slow (pid ", ", which reads it, works for "]),
-    "sleepy": (["sh", "-c", f"./gen writes 5 0 | {sys.executable} reader.py"], "waits-reader", ["which reads it, sleeps (timer) for "]),
-    "feeder": (["sh", "-c", "./gen writes 5 40 | ./slow reads 0 15"], "waits-feeder",
+    "sleepy": (["sh", "-c", f"./gen writes 3 0 | {sys.executable} reader.py"], "waits-reader", ["which reads it, sleeps (timer) for "]),
+    "feeder": (["sh", "-c", "./gen writes 3 40 | ./slow reads 0 15"], "waits-feeder",
                ["slow (pid ", "waits for data from a pipe in read_block (hold_up.c:", "and gen (pid ", ", which writes it, works for "]),
-    "children": (["sh", "-c", "for i in 1 2 3 4 5; do ./step works 1.1; done"], "waits-children", ["sh (pid ", " ran 5 times step, one at a time"]),
-    "locks": (["sh", "-c", "for i in 1 2 3; do ./app locks 5 & done; wait"], "waits-file-lock",
+    "children": (["sh", "-c", "for i in 1 2 3 4 5; do ./step works 0.7; done"], "waits-children", ["sh (pid ", " ran 5 times step, one at a time"]),
+    "locks": (["sh", "-c", "for i in 1 2 3; do ./app locks 3 & done; wait"], "waits-file-lock",
               ["3 threads wait for a lock on a file", "/one.lock in lock_file (hold_up.c:"]),
-    "polls": (["./app", "polls", "5"], "waits-sleep", ["Polling: app (pid ", "(hold_up.c:", " slept for "]),
+    "polls": (["./app", "polls", "3"], "waits-sleep", ["Polling: app (pid ", "(hold_up.c:", " slept for "]),
 }
 HEALTHY = {
-    "polite": ["./app", "polite", "4"],
-    "even": ["./app", "even", "4"],
-    "followers": ["./app", "followers", "4"],
-    "pool": ["./app", "pool", "4"],
-    "workers": ["./app", "workers", "4"],
-    "events": ["./app", "events", "4"],
-    "shell": ["sh", "-c", "./app works 4; true"],
-    "output": ["sh", "-c", "x=$(./app works 4; echo 1); echo $x"],
-    "log": ["sh", "-c", "./gen writes 4 100 | cat >/dev/null"],
-    "steps": ["sh", "-c", "./app works 1.2; ./gen works 1.2; ./slow works 1.2; ./step works 1.2"],
-    "rest": ["sleep", "4"],
+    "polite": ["./app", "polite", "3"],
+    "even": ["./app", "even", "3"],
+    "followers": ["./app", "followers", "3"],
+    "pool": ["./app", "pool", "3"],
+    "workers": ["./app", "workers", "3"],
+    "events": ["./app", "events", "3"],
+    "shell": ["sh", "-c", "./app works 3; true"],
+    "output": ["sh", "-c", "x=$(./app works 3; echo 1); echo $x"],
+    "log": ["sh", "-c", "./gen writes 3 100 | cat >/dev/null"],
+    "steps": ["sh", "-c", "./app works 0.8; ./gen works 0.8; ./slow works 0.8; ./step works 0.8"],
+    "rest": ["sleep", "3"],
     "threads": [sys.executable, "-c", POOL],
     "processes": [sys.executable, "-c", PROCESSES],
 }
@@ -99,7 +99,7 @@ def load():
     while os.readv(fd, [room]) > 0:
         pass
     os.close(fd)
-end = time.monotonic() + 5
+end = time.monotonic() + 3
 while time.monotonic() < end:
     load()
 """
@@ -126,7 +126,7 @@ def held_up(name, command, rule, words, **env):
 for name, (command, rule, words) in HELD_UP.items():
     held_up(name, command, rule, words)
 # GPUs of which those that prepare the work are too few: their use is that of a stand-in for NVIDIA's library.
-held_up("gpu", ["./app", "starve", "5"], "waits-workers-gpu",
+held_up("gpu", ["./app", "starve", "3"], "waits-workers-gpu",
         ["The data loader starves the GPU, used for 10 % of the time: app (pid ", "waits for a condition variable in next_batch (hold_up.c:"],
         SONDE_NVML=f"{BUILD}/stubs/fake_nvml.so", FAKE_NVML_GPUS="1")
 for name, command in HEALTHY.items():
@@ -134,7 +134,7 @@ for name, command in HEALTHY.items():
     assert not found, (name, found)
 
 # ---- without --waits nothing of it is said ----
-subprocess.run([SONDE, "run", "-q", "-o", "without", "--", "./app", "convoy", "4"], check=True, timeout=60)
+subprocess.run([SONDE, "run", "-q", "-o", "without", "--", "./app", "convoy", "3"], check=True, timeout=60)
 shown = subprocess.run([SONDE, "show", "--json", "without"], check=True, capture_output=True, text=True).stdout
 assert not [v for v in json.loads(shown)["verdicts"] if v["rule"].startswith("waits-")], shown
 

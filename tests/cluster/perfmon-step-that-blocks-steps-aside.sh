@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Since 20.11 steps of Slurm share no CPUs: perfmon's step, started first, keeps mpirun's or srun's from starting. It notices, continues in a step
-# that overlaps the others, and leaves: perfmon's three job scripts for Slurm, with nothing filled in but their directory, run and are recorded.
+# that overlaps the others, and leaves: perfmon's job scripts for Slurm, with nothing filled in but their directory, run and are recorded: the one
+# that waits for perfmon and the one of Dask; with LONG also the one that tells perfmon that the job is over.
 # limit: 400
 export KILL_WAIT=60 # the batch script does not wait for the new step; Slurm's own default is 30 s
 . "$TOP/tests/cluster/harness/namespaces.sh"
@@ -23,7 +24,7 @@ run_script() { # NAME PROGRAM: sets id
 	! grep -E '^(sonde|perfmon|srun):.*perfmon' "slurm-$id.out" || fail "the monitor wrote into the job's output"
 }
 
-for script in slurm slurm-finished; do
+for script in slurm ${LONG:+slurm-finished}; do
 	run_script $script ring
 	contains "slurm-$id.out" ranks
 	holds "$script spun on both nodes" "$(figure "sonde_$id" '[.commands[] | select(.name == "ring") | .cpu_seconds] | add') > 2"

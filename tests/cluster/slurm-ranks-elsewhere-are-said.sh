@@ -29,7 +29,7 @@ if command -v mpiexec.mpich >/dev/null; then
 	one_verdict mpich mpiexec
 fi
 
-# Ranks that fail: who fails, how, and after how long, under srun itself, in a script, and in a pipe.
+# Ranks that fail: who fails, how, and after how long, under srun itself, in a script, and in a pipe; ten jobs with LONG, else five.
 cat >task <<'END'
 #!/bin/bash
 # RANK ENDING AFTER: that one ends so, the others go on for a while.
@@ -59,14 +59,16 @@ beside() {
 }
 beside 3 SEGV 1
 beside 0 7 0.5
-beside 2 ABRT 0.7
 beside 1 KILL 1.5
-beside 3 1 0.2
 beside 0 BUS 1 'bash -c "srun -K' '"'
-beside 2 9 0.5 'bash -c "srun -K' '; exit \$?"'
-beside 1 FPE 2 'env A=b srun -K'
-beside 3 TERM 1 'timeout 60 srun -K'
 beside 2 255 0.5 'bash -o pipefail -c "srun -K' ' | cat"'
+if [ -n "$LONG" ]; then
+	beside 2 ABRT 0.7
+	beside 3 1 0.2
+	beside 2 9 0.5 'bash -c "srun -K' '; exit \$?"'
+	beside 1 FPE 2 'env A=b srun -K'
+	beside 3 TERM 1 'timeout 60 srun -K'
+fi
 for variant in "${variants[@]}"; do
 	wait "$variant" || exit 1
 done

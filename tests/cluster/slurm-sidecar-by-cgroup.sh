@@ -8,7 +8,7 @@ need_cgroups freezer
 cluster_start
 export SONDE PROGRAMS
 
-srun -N1 -n1 -w n1 "$PROGRAMS/spin" 100000000 &
+srun -N1 -n1 -w n1 "$PROGRAMS/spin" 100000000 0 50 &
 cat >job <<'END'
 #!/bin/bash
 srun --overlap -N1 -n1 "$SONDE" attach -q -i 100ms --grace 3s -o out --job &

@@ -48,7 +48,7 @@ holds "CPU seconds of spin: $spun" "$spun >= 1.2 && $spun <= 2.5"
 cat >job <<'END'
 #!/bin/bash
 srun --overlap -N3 -n3 --ntasks-per-node=1 "$SONDE" attach -q -i 100ms -o cancelled --job &
-srun --overlap -N3 -n3 --ntasks-per-node=1 "$PROGRAMS/spin" 300000000
+srun --overlap -N3 -n3 --ntasks-per-node=1 "$PROGRAMS/spin" 300000000 0 30
 END
 spins() { # in all three recordings, for some samples
 	[ "$("$SONDE" show --json cancelled | jq '[.commands[] | select(.name == "spin") | .cpu_seconds] | add > 0.5')" = true ] &&

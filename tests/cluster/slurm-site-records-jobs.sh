@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # limit: 300
 # A site's prolog and epilog record jobs that ask for it by --sonde, or all but those of users who opted out: on each node, beside the job, as its user.
-# Of 60 jobs (200 with LONG) none fails or waits because of it, also where the recorder cannot be started, is killed, or has no folder to write to.
+# Of 30 jobs (200 with LONG) none fails or waits because of it, also where the recorder cannot be started, is killed, or has no folder to write to.
 ACCOUNTS=1
 # In a namespace, in which that user has a home.
 [ -n "${CLUSTER:-}" ] || [ "$(id -u)" != 0 ] || exec "$PYTHON" "$TOP/tests/cluster/harness/guard.py" unshare --mount bash "$0" "$@"
@@ -125,7 +125,7 @@ recordings() { # how many there are of jobs after the one that asked
 	find . -maxdepth 1 -name 'sonde_*.site' -type d ! -name "sonde_$asked.site" | wc -l
 }
 many=${LONG:+200}
-many=${many:-60}
+many=${many:-30}
 wave "$many"
 # A job that is over at once may leave none.
 holds "recordings of $many jobs" "$(recordings) >= 0.75 * $many"

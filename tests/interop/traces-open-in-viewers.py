@@ -20,7 +20,7 @@ import chromium
 import readers
 import scanner_profiles as made
 
-readers.enter("venv-viewers")
+readers.enter("venv-timelines")
 SONDE, VIEWERS = os.environ["SONDE"], f"{os.environ['BUILD']}/viewers"
 if not shutil.which("chromium"):
     print("chromium is not there")

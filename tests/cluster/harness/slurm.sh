@@ -145,7 +145,7 @@ wait_out() { # ID COMMAND...: until COMMAND succeeds
 	local id=$1 last='' now since=$SECONDS looked=$SECONDS
 	shift
 	until "$@" 2>/dev/null; do
-		sleep 0.2
+		sleep 0.5
 		[ $((SECONDS - looked)) -ge 20 ] || continue
 		looked=$SECONDS now=$(progress_of "$id" || true)
 		[ "$now" = "$last" ] || since=$SECONDS
