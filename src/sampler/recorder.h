@@ -71,8 +71,8 @@ int recorder_detach(int *fd, pid_t *pid, struct err *e);
  * job. Without a launcher (-1) both do nothing. */
 void recorder_may_look(int fd);
 void recorder_await_launcher(int fd);
-/* As recorder_detach, for a recorder that is shared: it keeps the listener, which the caller loses, and no
- * standard error. */
+/* As recorder_detach, for a recorder that is shared: it keeps the listener, which the caller loses,
+ * and no standard error. */
 int recorder_detach_shared(int listener, struct err *e);
 
 #endif
