@@ -117,10 +117,35 @@ static void the_launchers_sentinel_is_no_other(void **unused)
 	end(&x);
 }
 
+/* Another launcher's task may be in another group; the first one joins, too. */
+static void with_several_launchers_it_is_not_known(void **unused)
+{
+	struct cgroup_place here = { .mount = "group", .path = "/", .skip = 1, .version = 2 };
+	struct cgroup_members members;
+	char *text = malloc(GROUP_TEXT);
+	struct scene x;
+
+	(void)unused;
+	assert_non_null(text);
+	begin(&x);
+	here.root = &x.env.sys;
+	cgroup_members_open(&members, &x.env, &here, 0, text);
+	assert_int_equal(members.owner, OWNER_ALONE);
+	assert_false(cgroup_members_joined(&members, 500));
+	assert_int_equal(members.owner, OWNER_ALONE);
+	assert_true(cgroup_members_joined(&members, 700));
+	assert_int_equal(members.owner, OWNER_UNKNOWN);
+	assert_false(cgroup_members_joined(&members, 701));
+	cgroup_members_close(&members);
+	free(text);
+	end(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_launchers_sentinel_is_no_other),
+		cmocka_unit_test(with_several_launchers_it_is_not_known),
 		cmocka_unit_test(others_outside_of_the_pid_namespace_are_not_seen),
 	};
 

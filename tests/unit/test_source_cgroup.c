@@ -442,14 +442,6 @@ static void others_in_it_are_seen(void **unused)
 	change(V2_TASK "/cgroup.procs", "7100\n7101\n7102\n");
 	read_after(&x, NS_PER_S);
 	assert_string_equal(meta_text(&x, "cgroup.owner"), "alone");
-	/* another launcher, whose task may be in another group */
-	source_cgroup.joined(x.state, 7100, true, &x.n.sample);
-	assert_string_equal(meta_text(&x, "cgroup.owner"), "alone");
-	source_cgroup.joined(x.state, 7300, true, &x.n.sample);
-	assert_string_equal(meta_text(&x, "cgroup.owner"), "task");
-	end(&x);
-	open_at(&x, copied_to, 7100);
-	assert_string_equal(meta_text(&x, "cgroup.owner"), "alone");
 	/* the root's parent is none of the job's */
 	change(V2_TASK "/cgroup.procs", "7000\n7100\n7101\n7102\n");
 	read_after(&x, 2 * NS_PER_S);

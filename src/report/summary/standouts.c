@@ -487,12 +487,11 @@ static bool was_told_by(const char *flags)
 	return asks_for_several(flags) || (flags[letters] == 'j' && flags[letters + 1] != '1');
 }
 
-static bool is_serial(const struct run *r, uint32_t i)
+static bool is_serial(const struct run *r, uint32_t i, const char *line)
 {
-	const char *line = run_label(r, i, "command_line");
 	const char *flags = run_find_text(r, r->instances[i].node, "job.environment.MAKEFLAGS");
 
-	return line && !asks_for_several(line) && !(flags && was_told_by(flags));
+	return !asks_for_several(line) && !(flags && was_told_by(flags));
 }
 
 static void find_builds(struct summary *s, const struct run *r)
@@ -510,10 +509,13 @@ static void find_builds(struct summary *s, const struct run *r)
 		y->compilers_s += c->cpu_s;
 	}
 	for (uint32_t i = 1; y->compilers > 0 && i < r->ninstances; i++) {
-		if (!is_make(r, i) || is_below_make(r, i))
+		const char *line = run_label(r, i, "command_line");
+
+		/* Of one that ended at once, as `make clean`, nothing is known. */
+		if (!line || !is_make(r, i) || is_below_make(r, i))
 			continue;
-		serial |= is_serial(r, i);
-		several |= !is_serial(r, i);
+		serial |= is_serial(r, i, line);
+		several |= !is_serial(r, i, line);
 	}
 	y->make_is_serial = serial && !several;
 	y->make_is_parallel = several;

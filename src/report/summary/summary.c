@@ -366,3 +366,50 @@ void summary_free(struct summary *s)
 	mpi_free(s->mpi);
 	*s = (struct summary){ 0 };
 }
+
+/* ---- what it could use ---- */
+
+static struct summary_whole whole_of(double asked, double allowed, double present)
+{
+	if (!isnan(asked))
+		return (struct summary_whole){ asked, "requested" };
+	if (allowed < present || isnan(present))
+		return (struct summary_whole){ allowed, "allowed" };
+	return (struct summary_whole){ present, "present" };
+}
+
+struct summary_whole summary_cores(const struct summary *s)
+{
+	return whole_of(s->cores_asked, fmin(s->cores_allowed, s->cores_limit), s->cores_present);
+}
+
+struct summary_whole summary_memory(const struct summary *s)
+{
+	return whole_of(s->memory_asked_bytes, s->memory_limit_bytes, s->memory_present);
+}
+
+struct summary_memory_kind summary_memory_kind(const struct summary *s)
+{
+	static const struct {
+		const char *kind;
+		struct summary_memory_kind as;
+	} rows[] = {
+		{ "cgroup", { "the cgroup's own peak, by the kernel", "the cgroup's own" } },
+		{ "pss", { "sampled PSS, an estimate", "PSS" } },
+		{ "pages", { "PSS, estimated from some pages", "PSS, estimated" } },
+		{ "rss", { "RSS: shared pages count more than once", "RSS" } },
+		{ "node",
+		  { "all that the node had in use, file cache included; RSS counts shared pages more than "
+		    "once",
+		    "all that was in use" } },
+		{ "process",
+		  { "the largest process alone, as the kernel reports it",
+		    "the largest process alone" } },
+		{ "private", { "all private memory, and the shared of one process", "private" } },
+	};
+
+	for (size_t i = 0; s->peak_memory_kind && i < sizeof rows / sizeof rows[0]; i++)
+		if (strcmp(rows[i].kind, s->peak_memory_kind) == 0)
+			return rows[i].as;
+	return (struct summary_memory_kind){ NULL, NULL };
+}

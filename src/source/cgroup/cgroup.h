@@ -29,6 +29,10 @@ struct cgroup_members {
 /* Look for the first time. text: room for GROUP_TEXT bytes, here and below. */
 void cgroup_members_open(struct cgroup_members *x, const struct source_env *env,
 			 const struct cgroup_place *p, int64_t now_ns, char *text);
+/* When it is time, look again. True when the answer is another one than before. */
+bool cgroup_members_look(struct cgroup_members *x, int64_t now_ns, char *text);
+/* One more launcher, whose task may be in another group. True when the answer is another one. */
+bool cgroup_members_joined(struct cgroup_members *x, pid_t launcher);
 void cgroup_members_close(struct cgroup_members *x);
 
 #endif
