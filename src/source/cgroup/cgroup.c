@@ -2,6 +2,7 @@
 /* cgroup.c - the control group the job runs in, and the batch job's above it: cgroups(7). */
 #include "source/cgroup/cgroup.h"
 
+#include "base/clock.h"
 #include "source/cgroup/cgroup_group.h"
 
 #include <errno.h>
