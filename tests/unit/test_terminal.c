@@ -352,16 +352,20 @@ static void test_the_cause_of_a_failure_is_seen(void **state)
 	f.s.verdicts[0] = (struct summary_verdict){ .rule = "failed",
 						    .severity = SEVERITY_BAD,
 						    .sentence = "Failed: exit code 124." };
-	for (uint32_t i = 1; i < 3; i++) {
+	for (uint32_t i = 1; i < 4; i++) {
 		f.s.verdicts[i] = (struct summary_verdict){ .severity = SEVERITY_WARN };
 		for (int n = 0; n < 30; n++)
 			memcpy(f.s.verdicts[i].sentence + (size_t)n * 10, "nine words", 10);
 	}
 	f.s.nverdicts = 3;
 	text = printed(&f.s, false, true);
+	assert_int_equal(lines_of(text), 1 + 1 + 5 + 5 + 2);
+	free(text);
+	f.s.nverdicts = 4;
+	text = printed(&f.s, false, true);
 	assert_int_equal(lines_of(text), 1 + 1 + 5 + 1 + 2);
 	assert_non_null(strstr(text, "problem     Failed: exit code 124.\nwarning     nine"));
-	assert_non_null(strstr(text, "and 1 more: sonde show --all\n"));
+	assert_non_null(strstr(text, "and 2 more: sonde show --all\n"));
 	free(text);
 }
 
