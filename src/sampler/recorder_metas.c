@@ -531,7 +531,7 @@ void recorder_take_tables_from_kernel(void)
 {
 	enum {
 		LARGE = 20000,    /* bytes: more than a file's text */
-		AT_ONCE_MB = 288, /* what is reserved until the first sample */
+		AT_ONCE_MB = 320, /* what is reserved until the first sample */
 	};
 
 	reserve_at_once((size_t)AT_ONCE_MB << 20);

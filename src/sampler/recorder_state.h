@@ -48,6 +48,7 @@ struct recorder {
 	struct sampler_figures figures;
 	struct rlimit limits[RLIM_NLIMITS]; /* as the job has them: the recorder raises its own */
 	bool said, ended, launcher_gone, made;
+	bool may_look; /* at the job's processes: its launcher has said so */
 	bool complained;            /* why processes are not read as was asked */
 	bool seen;                  /* some member that does more than wait */
 	bool told;                  /* by the stop file that the job is over */

@@ -27,7 +27,7 @@ def install():
     """Into a folder beside this environment's packages. Building takes setuptools, which pip fetches."""
     source = os.path.abspath("python")
     subprocess.run(["cp", "-r", f"{TOP}/python", source], check=True)
-    done = subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps", "--target", "site", source],
+    done = subprocess.run([os.path.join(os.environ["BUILD"], "pip/bin/pip"), "--python", sys.executable, "install", "-q", "--disable-pip-version-check", "--no-deps", "--target", "site", source],
                           capture_output=True, text=True)
     if done.returncode and "setuptools" in done.stderr:
         print("pip cannot fetch setuptools: no network")

@@ -384,7 +384,7 @@ static int cgroup_open(void *state, const struct source_env *env, struct sample 
 	x->has_above = x->has_above && cgroup_group_open(above, env, NULL) == 0;
 	sample_catalogue(s, &cgroup_metrics[CGROUP_SERIES], CGROUP_DISK - CGROUP_SERIES);
 	cgroup_members_open(&x->members, env, cgroup_group_place(own), s->mono_ns, x->text);
-	if (has_several_groups(x))
+	if (x->members.owner == OWNER_ALONE && has_several_groups(x))
 		x->members.owner = OWNER_UNKNOWN;
 	x->later = env->rest_follows; /* it is read soon: its files need not be made twice */
 	if (!x->later)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "source/program/filelocks.h"
 
+#include "base/reserve.h"
 #include "base/text/number.h"
 #include "source/procfile.h"
 #include "source/storage/mountinfo.h"
@@ -96,13 +97,14 @@ size_t filelocks_holders(const char *locks, pid_t waiter, uint64_t inode, pid_t 
 
 /* ---- open files ---- */
 
+/* A recorder looks often: what it reserves takes no call of the kernel. */
 static char *text_of(const struct root *proc, const char *path, size_t size)
 {
-	char *text = malloc(size);
+	char *text = reserve(size);
 
 	if (text && root_read(proc, path, text, size) > 0)
 		return text;
-	free(text);
+	reserve_free(text, size);
 	return NULL;
 }
 
@@ -134,27 +136,26 @@ uint64_t filelocks_inode(const struct root *proc, pid_t pid, uint64_t fd)
 static bool each_file(const struct root *proc, pid_t pid,
 		      bool (*take)(void *ctx, uint64_t fd, const char *fdinfo), void *ctx)
 {
-	char path[32], fdinfo[FDINFO_BYTES];
-	struct dirent *entry;
+	char path[32], fdinfo[FDINFO_BYTES], buf[1024] __attribute__((aligned(8)));
 	bool taken = false;
+	ssize_t got = 0;
 	int fd, n = 0;
-	DIR *dir;
 
 	snprintf(path, sizeof path, "%d/fdinfo", (int)pid);
 	fd = root_file(proc, path);
-	dir = fd >= 0 ? fdopendir(fd) : NULL;
-	if (fd >= 0 && !dir)
-		close(fd);
-	while (dir && !taken && n < FILES_MOST && (entry = readdir(dir))) {
-		uint64_t number = strtoull(entry->d_name, NULL, 10);
+	while (fd >= 0 && !taken && n < FILES_MOST && (got = getdents64(fd, buf, sizeof buf)) > 0)
+		for (ssize_t at = 0; at < got && !taken && n < FILES_MOST;) {
+			const struct dirent64 *entry = (const void *)(buf + at);
+			uint64_t number = strtoull(entry->d_name, NULL, 10);
 
-		if (entry->d_name[0] == '.')
-			continue;
-		n++;
-		taken = read_fdinfo(proc, pid, number, fdinfo) && take(ctx, number, fdinfo);
-	}
-	if (dir)
-		closedir(dir);
+			at += entry->d_reclen;
+			if (entry->d_name[0] == '.')
+				continue;
+			n++;
+			taken = read_fdinfo(proc, pid, number, fdinfo) && take(ctx, number, fdinfo);
+		}
+	if (fd >= 0)
+		close(fd);
 	return taken;
 }
 
@@ -215,7 +216,7 @@ void filelocks_say_holder(const struct root *proc, pid_t waiter, uint64_t fd, bo
 	out[0] = '\0';
 	if (locks)
 		filelocks_holders(locks, waiter, inode, &pid, 1);
-	free(locks);
+	reserve_free(locks, LOCKS_BYTES);
 	if (pid > 0 && !say_process(proc, pid, who))
 		pid = may_search ? filelocks_heir(proc, inode, pid) : 0;
 	if (pid > 0 && say_process(proc, pid, who))
@@ -243,7 +244,7 @@ static bool is_there(const struct beside *b, const struct lock *l, const char *f
 	if (!mountinfo_id_of(fdinfo, &id) || !(mounts = text_of(b->proc, path, MOUNTS_BYTES)))
 		return false;
 	mountinfo_device(mounts, id, &major, &minor);
-	free(mounts);
+	reserve_free(mounts, MOUNTS_BYTES);
 	return major == l->major && minor == l->minor;
 }
 
@@ -286,7 +287,7 @@ bool filelocks_beside(const struct root *proc, pid_t pid, uint64_t *fd, char out
 		     !descends_from(proc, pid, (pid_t)b.found.pid) &&
 		     say_process(proc, (pid_t)b.found.pid, out);
 
-	free(locks);
+	reserve_free(locks, LOCKS_BYTES);
 	*fd = b.fd;
 	return found;
 }

@@ -177,8 +177,11 @@ static void beegfs_close(void *state)
 static int beegfs_open(void *state, const struct source_env *env, struct sample *s, struct err *e)
 {
 	struct beegfs *x = state;
-	int r = devices_init(&x->clients, CLIENTS_MAX), bad = 0;
+	int r, bad = 0;
 
+	if (!sysfs_exists(&env->proc, "fs/beegfs"))
+		return err_set(e, -ENODEV, "%s/fs/beegfs: no BeeGFS is mounted", env->proc.path);
+	r = devices_init(&x->clients, CLIENTS_MAX);
 	x->proc = &env->proc;
 	x->name = calloc(CLIENTS_MAX, sizeof *x->name);
 	x->text = calloc(1, TEXT_SIZE);

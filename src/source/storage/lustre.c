@@ -510,8 +510,11 @@ static bool is_not_here(const struct source_env *env)
 static int lustre_open(void *state, const struct source_env *env, struct sample *s, struct err *e)
 {
 	struct lustre *x = state;
-	int r = devices_init(&x->devices, FILES_MAX);
+	int r;
 
+	if (is_not_here(env))
+		return err_set(e, -ENODEV, "%s/fs/lustre: no Lustre is mounted", env->sys.path);
+	r = devices_init(&x->devices, FILES_MAX);
 	x->proc = &env->proc;
 	x->sys = &env->sys;
 	x->file = calloc(FILES_MAX, sizeof *x->file);
