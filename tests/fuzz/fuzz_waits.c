@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the kernel and the helper say of blocked threads, and nodes of their ranks, as any bytes. */
+#include "source/program/filelocks.h"
 #include "waits/ends.h"
 #include "waits/object.h"
 #include "waits/say.h"
