@@ -11,8 +11,7 @@
 # with sanitizers: unit tests run without, NAME is any part of a name, and without a NAME the unit tests, goldens and
 # quick lints run.
 # The longest tests (tests/times) start first, as many together as keep $JOBS CPUs busy: one that waits leaves room for
-# another, and a third more, since a test computes and waits in turn. The build with sanitizers and the lints have the lowest priority: they use what
-# the others leave.
+# another. The build with sanitizers and the lints have the lowest priority: they use what the others leave.
 # RELEASED=FOLDER: the programs of tests are FOLDER/sonde, of an unpacked release (RELEASED=.../sonde-VERSION-linux-ARCH/bin tests/run.sh cli/), laid as
 # a build lays them: the helpers below the program. With BUILT=1 nothing is built: the tree was built on another machine, whose C library is older.
 # What failed beside others and watches running processes is run once more, alone: on a busy machine a process may get
@@ -255,7 +254,7 @@ fits() { # INDEX
 		return
 	fi
 	[ "$load" -eq 0 ] ||
-		{ [ $((load + ${load_of[${names[i]}]:-5})) -le "$room" ] && [ "$together" -lt $((5 * JOBS)) ] &&
+		{ [ $((load + ${load_of[${names[i]}]:-5})) -le "$room" ] && [ "$together" -lt $((3 * JOBS)) ] &&
 			{ [[ ${names[i]} != cluster/* ]] || [ "$clusters" -lt 2 ]; }; }
 }
 
@@ -383,7 +382,7 @@ if [[ " ${targets_gcc[*]-} " == *" all "* ]] && [ ! -x "${RELEASED:-$BUILD}/sond
 	exit 1
 fi
 [ ${#targets_sanitized[@]} -eq 0 ] || add "$sanitized" 0 together build ''
-run_side_by_side together $((13 * JOBS))
+run_side_by_side together $((10 * JOBS))
 run_side_by_side quiet $((7 * JOBS))
 run_alone
 again_alone
