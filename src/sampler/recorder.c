@@ -450,14 +450,6 @@ static void write_machine(struct recorder *r)
 		say_once(r, e.text);
 }
 
-/* Once, also by one that cannot record: what it left unread would take its answer from the launcher. */
-static void await_launcher(struct recorder *r)
-{
-	if (!r->may_look)
-		recorder_await_launcher(r->o->launcher);
-	r->may_look = true;
-}
-
 /* Up to the first sample, for which the job waits; its files it need not wait for. */
 static int begin(struct recorder *r, struct err *e)
 {
@@ -475,7 +467,7 @@ static int begin(struct recorder *r, struct err *e)
 	r->pids = r->o->members ? calloc(MEMBERS_AT_ONCE, sizeof *r->pids) : NULL;
 	if (r->o->members && !r->pids)
 		return err_set(e, -ENOMEM, "out of memory");
-	await_launcher(r);
+	recorder_await_launcher(r);
 	recorder_keep_files(r, FILES_KEPT);
 	bad = sampler_open(&r->sampler, &r->o->sampler, e);
 	recorder_keep_files(r, 0);
@@ -560,7 +552,7 @@ static int run(struct recorder *r)
 	if (!bad)
 		bad = begin(r, &e);
 	if (bad) {
-		await_launcher(r);
+		recorder_await_launcher(r);
 		if (r->roster)
 			roster_refuse(r->roster, e.text);
 		else

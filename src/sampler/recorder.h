@@ -68,9 +68,8 @@ int recorder_run(const struct recorder_options *o);
 int recorder_detach(int *fd, pid_t *pid, struct err *e);
 /* The recorder looks at the job's processes once its launcher has said that it may: what forked the
  * recorder, and whatever else the launcher starts for itself until then, looks like a part of the
- * job. Without a launcher (-1) both do nothing. */
+ * job. */
 void recorder_may_look(int fd);
-void recorder_await_launcher(int fd);
 /* As recorder_detach, for a recorder that is shared: it keeps the listener, which the caller loses,
  * and no standard error. */
 int recorder_detach_shared(int listener, struct err *e);

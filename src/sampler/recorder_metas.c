@@ -454,12 +454,13 @@ void recorder_may_look(int fd)
 		send(fd, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-void recorder_await_launcher(int fd)
+void recorder_await_launcher(struct recorder *r)
 {
 	char go;
 
-	if (fd >= 0)
-		(void)!recv(fd, &go, 1, 0);
+	if (r->o->launcher >= 0 && !r->may_look)
+		(void)!recv(r->o->launcher, &go, 1, 0);
+	r->may_look = true;
 }
 
 int recorder_detach_shared(int listener, struct err *e)

@@ -48,7 +48,7 @@ struct recorder {
 	struct sampler_figures figures;
 	struct rlimit limits[RLIM_NLIMITS]; /* as the job has them: the recorder raises its own */
 	bool said, ended, launcher_gone, made;
-	bool may_look; /* at the job's processes: its launcher has said so */
+	bool may_look;              /* at the job's processes: its launcher has said so */
 	bool complained;            /* why processes are not read as was asked */
 	bool seen;                  /* some member that does more than wait */
 	bool told;                  /* by the stop file that the job is over */
@@ -69,6 +69,9 @@ void recorder_ignore_signals(void);
 /* Its limits, its memory, and how many descriptors it leaves for what comes. */
 void recorder_lift_limits(struct recorder *r);
 void recorder_take_tables_from_kernel(void);
+/* Until its launcher has called recorder_may_look. Also one that cannot record waits, once: what it
+ * left unread would take its answer from the launcher. */
+void recorder_await_launcher(struct recorder *r);
 void recorder_keep_files(const struct recorder *r, rlim_t kept);
 /* Its turns on a core, so that it need not wait for those of others. */
 void recorder_short_turns(void);
