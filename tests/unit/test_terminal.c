@@ -263,6 +263,10 @@ static void test_the_brief_summary(void **state)
 	assert_null(strstr(text, "unsure"));
 	assert_non_null(strstr(text, "GiB memory, 1 of 4 GPUs, read"));
 	free(text);
+	f.s.peak_memory_at_most = f.s.peak_memory_bytes;
+	text = printed(&f.s, false, true);
+	assert_non_null(strstr(text, ", at most 1.2 of 8 GiB memory, "));
+	free(text);
 }
 
 static void test_verdicts_that_do_not_fit_are_counted(void **state)

@@ -60,6 +60,12 @@ static void add_whole_memory(struct bytes *b, struct summary_whole whole)
 		bytes_printf(b, " %s", whole.words);
 }
 
+/* Of figures that may have counted something twice. */
+static bool is_at_most(const struct summary *s)
+{
+	return s->peak_memory_at_most > 0 && s->peak_memory_at_most <= s->peak_memory_bytes;
+}
+
 static void add_memory(struct lines *l, const struct summary *s)
 {
 	const char *words = summary_memory_kind(s).words;
@@ -69,7 +75,7 @@ static void add_memory(struct lines *l, const struct summary *s)
 		return;
 	b = lines_add(l, "memory peak", NULL);
 	bytes_puts(b, at_least(s->peak_memory_is_bound));
-	if (s->peak_memory_at_most > 0 && s->peak_memory_at_most <= s->peak_memory_bytes)
+	if (is_at_most(s))
 		bytes_puts(b, "at most ");
 	lines_number(b, UNIT_BYTES, s->peak_memory_bytes);
 	add_whole_memory(b, summary_memory(s));
@@ -236,7 +242,7 @@ static void add_memory_briefly(struct bytes *b, const struct summary *s)
 	if (isnan(s->peak_memory_bytes))
 		return;
 	bytes_puts(b, b->len ? ", " : "");
-	bytes_puts(b, at_least(s->peak_memory_is_bound));
+	bytes_puts(b, is_at_most(s) ? "at most " : at_least(s->peak_memory_is_bound));
 	if (matters)
 		unit_format(UNIT_BYTES, of, total, sizeof total);
 	short_bytes(b, s->peak_memory_bytes, strchr(total, ' '));
