@@ -91,7 +91,7 @@ static void put_process(const struct scene *x, int pid, const char *comm, const 
 	assert_int_equal(symlink(program, path), 0);
 }
 
-/* What a launcher leaves beside its job is nobody's child: its name and its program show it. */
+/* What a launcher leaves beside its job is nobody's child: its program shows it. */
 static void the_launchers_sentinel_is_no_other(void **unused)
 {
 	struct scene x;
@@ -112,7 +112,10 @@ static void the_launchers_sentinel_is_no_other(void **unused)
 	assert_int_equal(owner(&x, 1), OWNER_ALONE);
 	put_process(&x, 600, "sonde-sentinel", "../two");
 	assert_int_equal(owner(&x, 1), OWNER_OTHERS);
-	put_process(&x, 600, "sh", "../one");
+	put_process(&x, 600, "sonde", "../one"); /* it has no name of its own yet */
+	assert_int_equal(owner(&x, 1), OWNER_ALONE);
+	tree_put(x.dir, "group/cgroup.procs", "500\n600\n601\n");
+	put_process(&x, 601, "sh", "../two"); /* another job of it */
 	assert_int_equal(owner(&x, 1), OWNER_OTHERS);
 	end(&x);
 }

@@ -40,15 +40,14 @@ static bool is_program_of(const struct cgroup_members *x, const char *name, stru
 	return !fstatat(x->env->proc.fd, path, program, 0);
 }
 
-/* The one that a launcher leaves beside the job is nobody's child. It has a name of its own, and
- * the launcher's program. */
-static bool is_sentinel(const struct cgroup_members *x, const char *name,
-			const struct proc_stat *st)
+/* The one that a launcher leaves beside the job is nobody's child, and has the launcher's program.
+ * What else has it is Sonde's as well; a job that it runs is seen by its own processes. */
+static bool is_sonde(const struct cgroup_members *x, const char *name)
 {
 	struct stat own, its;
 
-	return !strcmp(st->comm, "sonde-sentinel") && is_program_of(x, "self", &own) &&
-	       is_program_of(x, name, &its) && own.st_dev == its.st_dev && own.st_ino == its.st_ino;
+	return is_program_of(x, "self", &own) && is_program_of(x, name, &its) &&
+	       own.st_dev == its.st_dev && own.st_ino == its.st_ino;
 }
 
 enum member { MEMBER_OURS, MEMBER_OTHER, MEMBER_GONE };
@@ -66,7 +65,7 @@ static enum member member_of(const struct cgroup_members *x, pid_t pid)
 			break;
 		if (!read_stat(x, name, &st))
 			return MEMBER_GONE;
-		if (!i && is_sentinel(x, name, &st))
+		if (!i && is_sonde(x, name))
 			return MEMBER_OURS;
 		pid = st.ppid;
 	}

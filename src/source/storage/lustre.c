@@ -504,7 +504,8 @@ static int refuse(const struct lustre *x, int listed, struct err *e)
 /* Where there is none, that may be found when the job has begun. */
 static bool is_not_here(const struct source_env *env)
 {
-	return !sysfs_exists(&env->sys, "fs/lustre") && !sysfs_exists(&env->proc, "fs/lustre");
+	return !sysfs_exists(&env->sys, "fs/lustre") && !sysfs_exists(&env->proc, "fs/lustre") &&
+	       !sysfs_exists(&env->sys, "kernel/debug/lustre");
 }
 
 static int lustre_open(void *state, const struct source_env *env, struct sample *s, struct err *e)
