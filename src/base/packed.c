@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/packed.h"
 
+#include <errno.h>
 #include <zstd.h>
 
 size_t packed_length(const char *packed, const char *end)
@@ -23,4 +24,11 @@ void packed_put(struct bytes *out, const char *packed, const char *end)
 		out->len += got;
 	else
 		out->failed = true;
+}
+
+int packed_text(struct bytes *out, const char *packed, const char *end, const char *what,
+		struct err *e)
+{
+	packed_put(out, packed, end);
+	return out->failed ? err_set(e, -ENOMEM, "%s: out of memory", what) : 0;
 }

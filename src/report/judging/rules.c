@@ -521,11 +521,10 @@ int rules_parse(struct rules **rules, const char *name, const char *text, size_t
 int rules_builtin(struct rules **rules, struct err *e)
 {
 	struct bytes text = { 0 };
-	int rc;
+	int rc = packed_text(&text, asset_rules, asset_rules_end, "rules", e);
 
-	packed_put(&text, asset_rules, asset_rules_end);
-	rc = text.failed ? err_set(e, -ENOMEM, "rules: out of memory")
-			 : rules_parse(rules, "rules", (const char *)text.data, text.len, e);
+	if (!rc)
+		rc = rules_parse(rules, "rules", (const char *)text.data, text.len, e);
 	bytes_free(&text);
 	return rc;
 }

@@ -10,11 +10,10 @@
 int code_classes(struct classes *c, const char *site, struct err *e)
 {
 	struct bytes text = { 0 };
-	int rc;
+	int rc = packed_text(&text, asset_classes, asset_classes_end, "classes", e);
 
-	packed_put(&text, asset_classes, asset_classes_end);
-	rc = text.failed ? err_set(e, -ENOMEM, "classes: out of memory")
-			 : classes_add(c, "classes", (const char *)text.data, text.len, e);
+	if (!rc)
+		rc = classes_add(c, "classes", (const char *)text.data, text.len, e);
 	bytes_free(&text);
 	return !rc && site ? classes_read(c, site, e) : rc;
 }

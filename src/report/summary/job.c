@@ -140,10 +140,9 @@ static void take_cgroup(struct node_figures *nodes, const struct run *r,
 }
 
 /* Was it estimated from samples of what each page counts for, rather than added up? */
-static bool is_estimated(const struct node_figures *n)
+static bool is_estimated(const char *kind)
 {
-	return n->memory_kind &&
-	       (!strcmp(n->memory_kind, "pss") || !strcmp(n->memory_kind, "pages"));
+	return kind && (!strcmp(kind, "pss") || !strcmp(kind, "pages"));
 }
 
 /* The kernel's own peak misses nothing, and is the job's when nothing else is in the group, at most
@@ -156,7 +155,7 @@ static void take_cgroup_peak(struct node_figures *n)
 	double peak = n->v[PEAK_CGROUP], other = n->v[CACHE_CGROUP] + n->v[MONITOR_RSS];
 
 	if (!n->cgroup_alone || !(peak >= 20 * n->v[PEAK_CGROUP_BEFORE]) || !(peak > 0) ||
-	    n->v[PEAK_HUGETLB] > 0 || (is_estimated(n) && n->v[PEAK_MEMORY] >= peak))
+	    n->v[PEAK_HUGETLB] > 0 || (is_estimated(n->memory_kind) && n->v[PEAK_MEMORY] >= peak))
 		return;
 	if (n->v[PEAK_MEMORY_AT_MOST] > peak)
 		n->v[PEAK_MEMORY_AT_MOST] = peak;
@@ -456,7 +455,7 @@ static double recorded(const struct run *r)
 static void take_peak(struct summary *s, const double v[FIGURES])
 {
 	const char *kind = s->peak_memory_kind;
-	bool sampled = kind && (!strcmp(kind, "pss") || !strcmp(kind, "pages"));
+	bool sampled = is_estimated(kind);
 	bool at_most = kind && (!strcmp(kind, "rss") || !strcmp(kind, "node"));
 
 	s->peak_memory_is_bound = v[PEAK_IS_BOUND] > 0;

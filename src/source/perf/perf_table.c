@@ -287,11 +287,10 @@ int perf_table_add(struct perf_table *t, const struct perf_group *g)
 int perf_table_builtin(struct perf_table *t, struct err *e)
 {
 	struct bytes text = { 0 };
-	int bad;
+	int bad = packed_text(&text, asset_events, asset_events_end, "events", e);
 
-	packed_put(&text, asset_events, asset_events_end);
-	bad = text.failed ? err_set(e, -ENOMEM, "events: out of memory")
-			  : perf_table_parse(t, "events", (const char *)text.data, text.len, e);
+	if (!bad)
+		bad = perf_table_parse(t, "events", (const char *)text.data, text.len, e);
 	bytes_free(&text);
 	return bad;
 }

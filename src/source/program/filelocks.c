@@ -233,6 +233,12 @@ struct beside {
 	struct lock found;
 };
 
+/* Nobody else gets it while that process has it. */
+static bool is_anothers(const struct lock *l, pid_t pid)
+{
+	return !l->waits && l->alone && l->pid > 0 && l->pid != pid;
+}
+
 /* Are the lock and the open file of one file system? */
 static bool is_there(const struct beside *b, const struct lock *l, const char *fdinfo)
 {
@@ -257,8 +263,8 @@ static bool is_locked(void *ctx, uint64_t fd, const char *fdinfo)
 	if (!inode || number_find_line(fdinfo, "lock:"))
 		return false;
 	for (const char *p = b->locks; *p; p = number_next_line(p))
-		if (parse(p, l) && !l->waits && l->alone && l->inode == inode && l->pid > 0 &&
-		    l->pid != b->pid && is_there(b, l, fdinfo)) {
+		if (parse(p, l) && is_anothers(l, b->pid) && l->inode == inode &&
+		    is_there(b, l, fdinfo)) {
 			b->fd = fd;
 			return true;
 		}
@@ -279,11 +285,22 @@ static bool descends_from(const struct root *proc, pid_t pid, pid_t from)
 	return st.ppid == from;
 }
 
+/* Is there any lock that could be the one? Mostly there is none, and no file need be looked at. */
+static bool any_beside(const struct beside *b)
+{
+	struct lock l;
+
+	for (const char *p = b->locks; *p; p = number_next_line(p))
+		if (parse(p, &l) && is_anothers(&l, b->pid))
+			return true;
+	return false;
+}
+
 bool filelocks_beside(const struct root *proc, pid_t pid, uint64_t *fd, char out[FILELOCKS_TEXT])
 {
 	char *locks = text_of(proc, "locks", LOCKS_BYTES);
 	struct beside b = { .locks = locks, .proc = proc, .pid = pid };
-	bool found = locks && each_file(proc, pid, is_locked, &b) &&
+	bool found = locks && any_beside(&b) && each_file(proc, pid, is_locked, &b) &&
 		     !descends_from(proc, pid, (pid_t)b.found.pid) &&
 		     say_process(proc, (pid_t)b.found.pid, out);
 
