@@ -211,6 +211,8 @@ static void earn(struct tree *t, bool last)
 		most = burst_least_ns;
 	if (most > burst_most_ns)
 		most = burst_most_ns;
+	if (most < l->thread_ns) /* else a slow machine never has enough for one */
+		most = l->thread_ns;
 	if (l->paid_ns)
 		l->budget_ns += (t->now_ns - l->paid_ns) * share / (1000000 * t->pace.rarer);
 	l->paid_ns = t->now_ns;
