@@ -280,6 +280,19 @@ static void rounds_are_nearer_in_the_first_seconds(void **state)
 	assert_int_equal(l->again_ns - l->began_ns, 2 * NS_PER_S);
 }
 
+/* Of one that takes longer than what short intervals allow for at a time. */
+static void a_slow_look_is_made_all_the_same(void **state)
+{
+	struct fake *k = *state;
+
+	put_three(k);
+	attach(k, 500);
+	k->tree->pace.interval_ns = NS_PER_MS;
+	k->tree->looks.thread_ns = 5 * NS_PER_MS;
+	k->tree->looks.budget_ns = 0;
+	a_round_later(k);
+}
+
 static void what_an_ended_thread_had_stays(void **state)
 {
 	struct fake *k = *state;
@@ -562,6 +575,7 @@ int main(void)
 		TEST(every_thread_of_a_process_counts),
 		TEST(rounds_are_nearer_in_the_first_seconds),
 		TEST(between_rounds_nothing_is_said),
+		TEST(a_slow_look_is_made_all_the_same),
 		TEST(what_an_ended_thread_had_stays),
 		TEST(what_an_ended_process_had_stays),
 		TEST(a_thread_that_vanishes_is_no_harm),
