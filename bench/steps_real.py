@@ -10,7 +10,8 @@ import os
 import random
 import subprocess
 import sys
-import tempfile
+
+from steps_tally import main, print_tally
 
 SONDE = os.environ["SONDE"]
 KINDS = ("compute and sleep", "compute and write", "write only", "two processes", "shell")
@@ -325,18 +326,10 @@ def judge(folder, kind):
 
 def run(family, scratch):
     jobs = list(first_jobs() if family == "first" else second_jobs({"open": 31, "kept": 900031}[family]))
-    folders, tally = [f"{scratch}/{family}-{i}" for i in range(len(jobs))], {}
+    folders = [f"{scratch}/{family}-{i}" for i in range(len(jobs))]
     with concurrent.futures.ThreadPoolExecutor(1 if family == "first" else 3) as pool:
         list(pool.map(lambda x: record(x[0], x[1][1], x[1][2]), zip(folders, jobs)))
-    for folder, (kind, _, _) in zip(folders, jobs):
-        what, good = judge(folder, kind)
-        tally.setdefault(what, []).append(good)
-    for what, all_of in tally.items():
-        print(f"{what}\t{100 * sum(all_of) / len(all_of):.1f}")
+    print_tally(judge(folder, kind) for folder, (kind, _, _) in zip(folders, jobs))
 
 
-if sys.argv[2:]:
-    run(sys.argv[1], os.path.abspath(sys.argv[2]))
-else:
-    with tempfile.TemporaryDirectory() as temporary:
-        run(sys.argv[1], temporary)
+main(run)

@@ -10,7 +10,8 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
+
+from steps_tally import main, print_tally
 
 SONDE = os.environ["SONDE"]
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", "2"]
@@ -354,23 +355,14 @@ def judge(folder, name, iterates):
 
 
 def run(half, scratch):
-    jobs, tally = {"open": OPEN, "kept": KEPT}[half], {}
+    jobs = {"open": OPEN, "kept": KEPT}[half]
     os.makedirs(f"{scratch}/sources", exist_ok=True)
     with open(f"{scratch}/sources/clock.h", "w", encoding="utf-8") as f:
         f.write(SOURCES["clock.h"])
     words = [command(name, f"{scratch}/sources") for name, _, _ in jobs]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda x: record(f"{scratch}/{x[0][0]}.run", x[0][1], x[1]), zip(jobs, words)))
-    for (name, _, iterates), there in zip(jobs, words):
-        if there:
-            what, good = judge(f"{scratch}/{name}.run", name, iterates)
-            tally.setdefault(what, []).append(good)
-    for what, all_of in tally.items():
-        print(f"{what}\t{100 * sum(all_of) / len(all_of):.1f}")
+    print_tally(judge(f"{scratch}/{name}.run", name, iterates) for (name, _, iterates), there in zip(jobs, words) if there)
 
 
-if sys.argv[2:]:
-    run(sys.argv[1], os.path.abspath(sys.argv[2]))
-else:
-    with tempfile.TemporaryDirectory() as temporary:
-        run(sys.argv[1], temporary)
+main(run)
