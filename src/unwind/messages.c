@@ -4,6 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Up to the end of the room. */
+static void fill(struct stacks_page *p, uint64_t head)
+{
+	size_t at = head % STACKS_ROOM;
+	const struct stacks_message filler = { (uint32_t)(STACKS_ROOM - at), STACKS_NONE };
+
+	memcpy(p->room + at, &filler, sizeof filler);
+}
+
 /* A message of three pieces at most to the recorder, in the memory that both have; or nothing: it
  * is never waited for, and what does not fit now is put later. */
 static bool put(struct stacks_page *p, enum stacks_kind kind, const struct message_piece piece[3])
@@ -22,9 +31,7 @@ static bool put(struct stacks_page *p, enum stacks_kind kind, const struct messa
 	    STACKS_ROOM - (head - tail) < size + (rest < size ? rest : 0))
 		return false;
 	if (rest < size) {
-		const struct stacks_message filler = { (uint32_t)rest, STACKS_NONE };
-
-		memcpy(p->room + at, &filler, sizeof filler);
+		fill(p, head);
 		head += rest;
 		at = 0;
 	}
@@ -38,6 +45,18 @@ static bool put(struct stacks_page *p, enum stacks_kind kind, const struct messa
 	}
 	atomic_store_explicit(&p->head, head + size, memory_order_release);
 	return true;
+}
+
+void messages_end(struct stacks_page *p)
+{
+	uint64_t head = atomic_load_explicit(&p->head, memory_order_relaxed);
+	uint64_t tail = atomic_load_explicit(&p->tail, memory_order_acquire);
+	size_t at = head % STACKS_ROOM, rest = STACKS_ROOM - at;
+
+	if (!at || STACKS_ROOM - (head - tail) < rest)
+		return;
+	fill(p, head);
+	atomic_store_explicit(&p->head, head + rest, memory_order_release);
 }
 
 static size_t length(const char *text)

@@ -28,6 +28,9 @@ bool message_frame(struct stacks_page *p, struct stacks_frame f, const char *fun
 /* Behind `head`, n items. */
 bool message_items(struct stacks_page *p, enum stacks_kind kind, struct message_piece head,
 		   const struct event_item *items, uint32_t n);
+/* All was told: the next answer begins at the begin of the room, so that of a helper that says
+ * little its other pages are never there. Nothing, where there is no room for that. */
+void messages_end(struct stacks_page *p);
 
 /*
  * How often each thread was seen where since that was told last.

@@ -553,7 +553,9 @@ bool profile_tell(struct profile *p)
 	while (all && counts_ahead(&p->counts, 0))
 		all = tell_group(p);
 	counts_forget(&p->counts);
-	if (all)
-		p->ngroups = 0;
-	return all;
+	if (!all)
+		return false;
+	p->ngroups = 0;
+	messages_end(p->page);
+	return true;
 }

@@ -236,6 +236,19 @@ static void test_what_is_told_is_told_once(void **state)
 	assert_int_equal(x->weight, 303);
 }
 
+/* Over hours no more of the memory that both have is used than at first. */
+static void test_messages_begin_anew_where_all_was_taken(void **state)
+{
+	enum { FEW = 64 << 10 };
+	struct scene *x = scene_make();
+
+	(void)state;
+	for (uint32_t i = 0; x->page->head < 4 * FEW; i++, tell_all(x))
+		add(x, i % 3, 0);
+	for (size_t i = FEW; i < STACKS_ROOM; i++)
+		assert_int_equal(x->page->room[i], 0);
+}
+
 static void test_a_cut_stack_has_a_root_of_its_own(void **state)
 {
 	struct scene *x = scene_make();
@@ -248,8 +261,7 @@ static void test_a_cut_stack_has_a_root_of_its_own(void **state)
 	for (uint32_t i = 1; i <= x->nodes; i++) {
 		roots += !x->parent[i];
 		assert_true(x->parent[i] < i);
-		if (!x->parent[i])
-			x->cut += x->flags[x->frame[i]] == FRAME_CUT;
+		x->cut += !x->parent[i] && x->flags[x->frame[i]] == FRAME_CUT;
 	}
 	assert_int_equal(roots, 2);
 	assert_int_equal(x->cut, 1);
@@ -258,10 +270,9 @@ static void test_a_cut_stack_has_a_root_of_its_own(void **state)
 static void test_names_are_made_readable(void **state)
 {
 	static char longest[20000] = "_Z";
-	char *text;
+	char *text = name_demangle("plain");
 
 	(void)state;
-	text = name_demangle("plain");
 	assert_string_equal(text, "plain");
 	free(text);
 	memset(longest + 2, 'x', sizeof longest - 3);
@@ -572,6 +583,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_functions_of_too_many_stacks_are_known),
 	cmocka_unit_test(test_outermost_calls_of_too_many_stacks_are_known),
 	cmocka_unit_test(test_what_is_told_is_told_once),
+	cmocka_unit_test(test_messages_begin_anew_where_all_was_taken),
 	cmocka_unit_test(test_a_cut_stack_has_a_root_of_its_own),
 	cmocka_unit_test(test_names_are_made_readable),
 	cmocka_unit_test(test_a_loop_that_only_looks_at_memory_is_told_from_work),
