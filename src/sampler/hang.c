@@ -82,7 +82,8 @@ enum {
 	STIR_NS = 5 * 1000 * 1000, /* so little CPU is no progress, however short the time */
 	PIDS_MAX = 4096,
 	LOOK_FIRST_S = 5,    /* since it costs about a tenth of a second of CPU time */
-	LOOKS_SHARE = 400,   /* of the time so far: the others only while all take less of a core */
+	LOOKS_SHARE = 400,   /* of the time so far: the others only while all take less of a core, */
+	AGAIN_SHARE = 4000,  /* and those at a silence that was looked at: it is seldom another */
 	LOOKED_AT_FEW = 128, /* processes, which take less than the helper itself */
 	LOOK_NS = 200 * 1000, /* about what each of more takes */
 };
@@ -177,7 +178,8 @@ static bool look_closely(struct hang *h, const struct tree *t, size_t most, int6
 static size_t may_look_at(const struct hang *h, int64_t now_ns)
 {
 	int64_t since_ns = now_ns - h->began_ns;
-	int64_t left_ns = since_ns / LOOKS_SHARE - h->look.cpu_ns;
+	int64_t share = is_looked_at(h) ? AGAIN_SHARE : LOOKS_SHARE;
+	int64_t left_ns = since_ns / share - h->look.cpu_ns;
 
 	if (h->look.pid || since_ns < LOOK_FIRST_S * NS_PER_S || left_ns < 0)
 		return 0;

@@ -56,8 +56,10 @@ struct look {
 	struct python_stack frames, again;
 	struct seen *seen;
 	uint32_t nseen, seen_cap;
+	struct ends ends;
 	struct object_child *child;
 	uint32_t nchildren, child_cap;
+	bool knows_others; /* those two */
 	pid_t pid[LOOK_PIDS], skip[LOOK_SKIPPED];
 	uint32_t npids, nskip;
 	uint8_t copy[COPY_MAX];
@@ -332,6 +334,35 @@ static void learn_children(struct look *l)
 		closedir(dir);
 }
 
+static void name_by(const struct look *l, struct seen *s)
+{
+	const struct object_world w = { .proc = &l->proc,
+					.ends = &l->ends,
+					.child = l->child,
+					.nchildren = l->nchildren };
+
+	object_name(&s->is, &s->call, s->state, &w);
+}
+
+/* Whose children there are and who has the other end of a file, all processes are read for: only
+ * where somebody waits for one of them. */
+static void name_object(struct look *l, struct seen *s)
+{
+	struct wait_thread *t = &s->is;
+
+	name_by(l, s);
+	if (l->knows_others || (t->kind != WAIT_CHILD && !object_is_at_other_end(t->kind)))
+		return;
+	ends_read(&l->ends, &l->proc);
+	learn_children(l);
+	l->knows_others = true;
+	t->kind = WAIT_UNKNOWN;
+	t->object[0] = '\0';
+	t->closed = false;
+	t->nholders = 0;
+	name_by(l, s);
+}
+
 static void add_jit(struct look *l, struct wait_thread *t, const struct place *p,
 		    struct wait_frame *f)
 {
@@ -418,7 +449,7 @@ static void name_python_lock(struct look *l, struct seen *s)
 	}
 }
 
-static bool tell(struct look *l, struct seen *s, const struct object_world *w, struct bytes *out)
+static bool tell(struct look *l, struct seen *s, struct bytes *out)
 {
 	struct json j = { .out = out };
 
@@ -431,7 +462,7 @@ static bool tell(struct look *l, struct seen *s, const struct object_world *w, s
 	while (done < s->npython)
 		add_python(s, &done);
 	if (s->is.state == WAIT_WAITS && s->text[0]) {
-		object_name(&s->is, &s->call, s->state, w);
+		name_object(l, s);
 		name_python_lock(l, s);
 	}
 	if (!strcmp(s->is.function, "0"))
@@ -510,9 +541,7 @@ static void find_running(struct look *l)
 
 static bool serve(struct look *l)
 {
-	struct object_world w = { .proc = &l->proc };
 	struct bytes out = { 0 };
-	struct ends ends;
 	bool ok = hear(l) && !root_open(&l->proc, "/proc");
 
 	for (uint32_t i = 0; ok && i < l->npids; i++)
@@ -520,15 +549,10 @@ static bool serve(struct look *l)
 	if (!ok)
 		return false;
 	find_running(l);
-	ends_read(&ends, &l->proc);
-	learn_children(l);
-	w.ends = &ends;
-	w.child = l->child;
-	w.nchildren = l->nchildren;
 	for (uint32_t i = 0; ok && i < l->nseen; i++)
-		ok = tell(l, &l->seen[i], &w, &out);
+		ok = tell(l, &l->seen[i], &out);
 	ok = ok && tell_moved(l, &out);
-	ends_free(&ends);
+	ends_free(&l->ends);
 	bytes_free(&out);
 	return ok;
 }

@@ -243,12 +243,6 @@ static void add_frames(struct watch_place *w, struct wait_thread *t)
 	}
 }
 
-static bool is_at_other_end(enum wait_kind k)
-{
-	return k == WAIT_PIPE_READ || k == WAIT_PIPE_WRITE || k == WAIT_SOCKET_READ ||
-	       k == WAIT_SOCKET_WRITE || k == WAIT_EVENTS;
-}
-
 /* The files of all processes take long to read: a few times they are when they are needed, then
  * rarely. */
 static bool ends_are_due(const struct watch_place *w)
@@ -286,7 +280,7 @@ static void name_object(struct watch_place *w, struct wait_thread *t, const stru
 	object_name(t, c, 'S', &world);
 	if (t->kind == WAIT_UNKNOWN && letter_of(w, &who) == 'D')
 		t->kind = WAIT_STORAGE;
-	if (!is_at_other_end(t->kind) || t->nholders || !ends_are_due(w))
+	if (!object_is_at_other_end(t->kind) || t->nholders || !ends_are_due(w))
 		return;
 	read_ends(w);
 	t->kind = WAIT_UNKNOWN;
@@ -367,7 +361,7 @@ static uint32_t node_of(struct watch_place *w, const struct wait_thread *t)
 
 	node = profile_node(w->profile, &w->python.stack);
 	node = profile_named(w->profile, node, wait_kind_name(t->kind));
-	w->unnamed = !t->nholders && (t->kind == WAIT_CHILD || is_at_other_end(t->kind));
+	w->unnamed = !t->nholders && (t->kind == WAIT_CHILD || object_is_at_other_end(t->kind));
 	if (put_object(t, object, sizeof object))
 		node = profile_named(w->profile, node, object);
 	return node;

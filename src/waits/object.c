@@ -129,6 +129,12 @@ static bool add_ends(struct wait_thread *t, const struct object_world *w, char t
 	return itself || others;
 }
 
+bool object_is_at_other_end(enum wait_kind k)
+{
+	return k == WAIT_PIPE_READ || k == WAIT_PIPE_WRITE || k == WAIT_SOCKET_READ ||
+	       k == WAIT_SOCKET_WRITE || k == WAIT_EVENTS;
+}
+
 static bool number_in(const char *link, const char *before, uint64_t *out)
 {
 	const char *at = link + strlen(before);

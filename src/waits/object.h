@@ -41,6 +41,8 @@ struct object_world {
 /* t: with its names, its kernel function, its state and its frames. */
 void object_name(struct wait_thread *t, const struct object_call *c, char state,
 		 const struct object_world *w);
+/* Does who has the other end of the file end it? The world's ends tell who. */
+bool object_is_at_other_end(enum wait_kind k);
 
 /*
  * What kind of lock a thread waits for in futex(2), and who holds it.
