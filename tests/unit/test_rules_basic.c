@@ -235,6 +235,7 @@ static const struct {
 	{ "idle idle-head idle-tail idle-hole idle-throughout waited",
 	  "hung stopped polling file-lock slept-late round-trips waits-network waits-storage "
 	  "waits-file-lock waits-sleep failed-after-waiting" },
+	{ "idle", "idle-head idle-tail idle-hole idle-throughout idle-in-parts" },
 	{ "slept-fixed", "idle-in-parts" },
 	{ "idle waited single-core", "slept-fixed idle-in-parts" },
 	{ "cores-unused",
