@@ -418,6 +418,12 @@ static void name_python_lock(struct look *l, struct seen *s)
 	}
 }
 
+/* What it waits for is. */
+static bool is_named(const struct seen *s)
+{
+	return s->is.state == WAIT_WAITS && s->text[0];
+}
+
 static bool tell(struct look *l, struct seen *s, const struct object_world *w, struct bytes *out)
 {
 	struct json j = { .out = out };
@@ -430,7 +436,7 @@ static bool tell(struct look *l, struct seen *s, const struct object_world *w, s
 		add_frames(l, s, &s->place[i], &done);
 	while (done < s->npython)
 		add_python(s, &done);
-	if (s->is.state == WAIT_WAITS && s->text[0]) {
+	if (is_named(s)) {
 		object_name(&s->is, &s->call, s->state, w);
 		name_python_lock(l, s);
 	}
@@ -512,16 +518,21 @@ static bool serve(struct look *l)
 {
 	struct object_world w = { .proc = &l->proc };
 	struct bytes out = { 0 };
-	struct ends ends;
+	struct ends ends = { .proc = &l->proc };
 	bool ok = hear(l) && !root_open(&l->proc, "/proc");
+	unsigned needs = 0;
 
 	for (uint32_t i = 0; ok && i < l->npids; i++)
 		ok = look_at_process(l, l->pid[i]);
 	if (!ok)
 		return false;
 	find_running(l);
-	ends_read(&ends, &l->proc);
-	learn_children(l);
+	for (uint32_t i = 0; i < l->nseen; i++)
+		needs |= is_named(&l->seen[i]) ? object_needs(&l->seen[i].is, &l->seen[i].call) : 0;
+	if (needs & OBJECT_ENDS)
+		ends_read(&ends, &l->proc);
+	if (needs & OBJECT_CHILDREN)
+		learn_children(l);
 	w.ends = &ends;
 	w.child = l->child;
 	w.nchildren = l->nchildren;

@@ -447,16 +447,39 @@ static void by_call(struct wait_thread *t, const struct object_call *c, enum how
 	}
 }
 
+/* The row of its call in calls[]; -1: it has none. */
+static int row_of(const struct object_call *c)
+{
+	for (size_t i = 0; c->number >= 0 && i < sizeof calls / sizeof calls[0]; i++)
+		if (calls[i].number == c->number)
+			return (int)i;
+	return -1;
+}
+
+static bool is_vfork(const struct wait_thread *t)
+{
+	return strstr(t->function, "wait_for_vfork") != NULL;
+}
+
+unsigned object_needs(const struct wait_thread *t, const struct object_call *c)
+{
+	int row = row_of(c);
+	enum how how = row < 0 ? BY_KIND : calls[row].how;
+
+	if (how == TO_READ || how == TO_WRITE || how == BY_POLL)
+		return OBJECT_ENDS;
+	return how == BY_CHILD || (row < 0 && is_vfork(t)) ? OBJECT_CHILDREN : 0;
+}
+
 void object_name(struct wait_thread *t, const struct object_call *c, char state,
 		 const struct object_world *w)
 {
-	for (size_t i = 0; c->number >= 0 && i < sizeof calls / sizeof calls[0]; i++)
-		if (calls[i].number == c->number) {
-			t->kind = calls[i].kind;
-			by_call(t, c, calls[i].how, w);
-			return;
-		}
-	if (strstr(t->function, "wait_for_vfork")) {
+	int row = row_of(c);
+
+	if (row >= 0) {
+		t->kind = calls[row].kind;
+		by_call(t, c, calls[row].how, w);
+	} else if (is_vfork(t)) {
 		t->kind = WAIT_CHILD;
 		name_child(t, c, w);
 	} else if (c->number < 0) {

@@ -38,6 +38,9 @@ struct object_world {
 	bool lasting; /* only what is the same at each wait: how long a sleep is is not read */
 };
 
+/* What of the world naming it asks for: the files of all processes, all processes. */
+enum { OBJECT_ENDS = 1, OBJECT_CHILDREN = 2 };
+unsigned object_needs(const struct wait_thread *t, const struct object_call *c);
 /* t: with its names, its kernel function, its state and its frames. */
 void object_name(struct wait_thread *t, const struct object_call *c, char state,
 		 const struct object_world *w);
