@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # plain
 # A look at blocked threads reads the files of all processes only where a thread waits for one, and who is whose child only where one waits
-# for a child.
+# for a child. Of a job that waits, only processes that have run since are looked at again, and the kernel's function that one sleeps in is
+# read only where its system call does not tell all.
 . "$TOP/tests/lib.sh"
 need strace
 [ -x "$LIBEXEC/sonde-unwind" ] || skip "the helper sonde-unwind was not built"
@@ -35,3 +36,12 @@ holds "processes asked for their parent" "$(count opened '"[0-9]*/stat",') >= 4"
 look "$reader"
 holds "lists of files, for one that reads a pipe" "$(count opened '"[0-9]*/fd",') >= 2"
 kill "$alone" "$parent" "$reader"
+
+# For three seconds four processes sleep.
+cat >job.sh <<'END'
+sleep 3 & sleep 3 & sleep 3 &
+wait
+END
+strace -f -qq -o calls -e trace=openat "$SONDE" run --quiet -i 100ms -o out -- sh job.sh
+holds "system calls of waiting processes that were read" "$(count calls '"[0-9]*/syscall",') >= 4 && $(count calls '"[0-9]*/syscall",') <= 16"
+holds "kernel functions that were read" "$(count calls '"[0-9]*/wchan",') <= 3"
