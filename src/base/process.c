@@ -128,8 +128,18 @@ bool child_end(pid_t pid)
 
 /* ---- a process that is no child here ---- */
 
+static void fork_other(struct orphan *o)
+{
+	o->pid = fork();
+	if (!o->pid) {
+		o->be(o->of);
+		_exit(0);
+	}
+	o->pid = o->pid < 0 ? -errno : o->pid;
+}
+
 /* The child in between only forks and ends: with vfork it needs no copy of the memory for that. */
-int orphan_fork(void)
+int orphan_fork_two(struct orphan *other)
 {
 	volatile int made = -ECHILD; /* its pid, or -errno */
 	pid_t between = vfork(), orphan;
@@ -141,10 +151,17 @@ int orphan_fork(void)
 		if (!orphan)
 			return 0;
 		made = orphan < 0 ? -errno : orphan;
+		if (other)
+			fork_other(other);
 		_exit(0);
 	}
 	waitpid(between, NULL, 0);
 	return made;
+}
+
+int orphan_fork(void)
+{
+	return orphan_fork_two(NULL);
 }
 
 /* ---- what was inherited ---- */

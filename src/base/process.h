@@ -43,6 +43,15 @@ void descriptors_let_go(int keep);
 /* 0 in the new process, its pid in the caller, or -errno. Not for programs with threads. */
 int orphan_fork(void);
 
+/* Another one, which `be` is for. */
+struct orphan {
+	void (*be)(void *of); /* in the new process, which ends when it returns */
+	void *of;
+	int pid; /* or -errno; 0: none was made */
+};
+/* Both by the same process in between; NULL: only one. */
+int orphan_fork_two(struct orphan *other);
+
 /*
  * A command of the system whose output is read while it runs, with an empty standard
  * input. Its messages are part of the output. Nobody waits for it.

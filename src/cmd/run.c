@@ -289,24 +289,26 @@ static pid_t own_pid(const char *procfs)
 	return pid ? pid : getpid();
 }
 
-static void start_recorder(struct launch *l, const struct recording_plan *plan,
-			   const struct shared *job)
+/* Beside: what the recorder need not wait for; NULL: nothing is. */
+static void start_recorder(struct launch *l, const struct shared *job, struct orphan *beside)
 {
 	struct err e = { "" };
-	int code = recorder_detach(&l->recorder, &l->recorder_pid, &e);
+	int code = recorder_detach(&l->recorder, &l->recorder_pid, beside, &e);
 
 	if (code == 1)
-		be_recorder(plan, l, job);
+		be_recorder(job->plan, l, job);
 	if (code < 0)
 		say("run: not recording: %s", e.text);
 }
 
-/* One that is shared, or one of its own. The sentinel is started before either looks at processes:
- * it is none of the job's. One's own recorder has other things to do until then. */
+/* One that is shared, or one of its own. The sentinel is there before either looks at processes: it
+ * is none of the job's. One's own recorder has other things to do until then, and one process in
+ * between makes both. */
 static void find_recorder(struct launch *l, struct shared *s, enum node_recorder how,
 			  struct progressline *line)
 {
-	bool is_shared = shared_is_wanted(s, how);
+	bool is_shared = shared_is_wanted(s, how), beside;
+	struct orphan sentinel;
 
 	if (is_shared)
 		sentinel_start(l->sentinel);
@@ -316,9 +318,10 @@ static void find_recorder(struct launch *l, struct shared *s, enum node_recorder
 		progressline_start(line, s->plan, s->launcher);
 		return;
 	}
-	start_recorder(l, s->plan, s);
-	if (!is_shared)
-		sentinel_start(l->sentinel);
+	beside = !is_shared && sentinel_plan(l->sentinel, &sentinel);
+	start_recorder(l, s, beside ? &sentinel : NULL);
+	if (beside)
+		sentinel_take(l->sentinel, &sentinel);
 	recorder_may_look(l->recorder);
 }
 

@@ -40,23 +40,6 @@ static bool is_in_memory(const char *where)
 	return !statfs(where, &fs) && fs.f_type == TMPFS_MAGIC;
 }
 
-static void span_folder_export(const struct span_folder *f);
-
-/* The job's own place first: whoever cleans up behind jobs knows it. */
-static void span_folder_make(struct span_folder *f)
-{
-	const char *told = getenv("TMPDIR"), *where = told && told[0] == '/' ? told : "/tmp";
-
-	if ((is_in_memory(where) && make_in(f, where)) || make_in(f, "/dev/shm") ||
-	    make_in(f, where)) {
-		span_folder_export(f);
-		return;
-	}
-	f->path[0] = '\0';
-	f->fd = -1;
-	span_folder_export(f);
-}
-
 /* The variable names it; there is no such variable where there is none. */
 static void span_folder_export(const struct span_folder *f)
 {
@@ -64,6 +47,19 @@ static void span_folder_export(const struct span_folder *f)
 		setenv(RING_FOLDER_VARIABLE, f->path, 1);
 	else
 		unsetenv(RING_FOLDER_VARIABLE);
+}
+
+/* The job's own place first: whoever cleans up behind jobs knows it. */
+static void span_folder_make(struct span_folder *f)
+{
+	const char *told = getenv("TMPDIR"), *where = told && told[0] == '/' ? told : "/tmp";
+
+	if (!(is_in_memory(where) && make_in(f, where)) && !make_in(f, "/dev/shm") &&
+	    !make_in(f, where)) {
+		f->path[0] = '\0';
+		f->fd = -1;
+	}
+	span_folder_export(f);
 }
 
 /* It stays where it is. */
@@ -281,10 +277,10 @@ void said_remove(struct said *x)
 /* A stack trace of Java has 1,024 lines, which a recursion without an end fills with one. */
 enum { READ_MS = 1000, STACK_BYTES = 64 * 1024, END_BYTES = 96 * 1024, REPEATS_LEAST = 4 };
 
-static const char refused[] = "--no-error-text was given";
+static const char refused[] = "--no-error-text was given", silent[] = "nothing was printed";
 
 /* A regular file, of this size: of what the kernel has at hand, since its server may be gone. */
-static bool is_file(int fd, int64_t *size, const char **absent)
+static bool is_file(int fd, struct printed_place *p, const char **absent)
 {
 	struct statx x;
 
@@ -293,7 +289,8 @@ static bool is_file(int fd, int64_t *size, const char **absent)
 					 : "standard error cannot be examined";
 		return false;
 	}
-	*size = (int64_t)x.stx_size;
+	p->from = (int64_t)x.stx_size;
+	p->at_hand = x.stx_dev_major;
 	*absent = S_ISREG(x.stx_mode)    ? NULL
 		  : isatty(fd)           ? "standard error is a terminal"
 		  : S_ISFIFO(x.stx_mode) ? "standard error is a pipe"
@@ -309,9 +306,9 @@ void printed_begin(struct printed_place *p, enum printed_wish wish)
 	*p = (struct printed_place){ .fd = -1, .absent = refused };
 	if (wish != PRINTED_WANTED)
 		return;
-	if (is_file(STDERR_FILENO, &p->from, &p->absent)) {
+	if (is_file(STDERR_FILENO, p, &p->absent)) {
 		p->fd = STDERR_FILENO;
-	} else if (is_file(STDOUT_FILENO, &p->from, &why)) {
+	} else if (is_file(STDOUT_FILENO, p, &why)) {
 		p->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 		p->is_output = true;
 	}
@@ -380,7 +377,7 @@ static void read_end(int fd, int64_t from, struct printed *out)
 	if (n < 0)
 		snprintf(out->absent, sizeof out->absent, "its file cannot be read");
 	else if (!n)
-		snprintf(out->absent, sizeof out->absent, "nothing was printed");
+		snprintf(out->absent, sizeof out->absent, "%s", silent);
 }
 
 /* A thread that hangs still has it when nobody waits any more. */
@@ -428,12 +425,15 @@ static bool start_reading(struct reading *r)
 void printed_read(const struct printed_place *p, struct printed *out)
 {
 	static struct reading r;
-	const char *absent = p->absent;
+	const char *absent = p->absent, *why;
+	struct printed_place now = *p;
 
 	*out = (struct printed){ .version = MESSAGE_VERSION,
 				 .kind = MESSAGE_PRINTED,
 				 .is_output = p->is_output };
-	if (p->fd >= 0) {
+	if (p->fd >= 0 && is_file(p->fd, &now, &why) && now.at_hand && now.from == p->from) {
+		absent = silent;
+	} else if (p->fd >= 0) {
 		absent = "it could not be read";
 		r.fd = p->fd;
 		r.from = p->from;
@@ -586,7 +586,7 @@ void error_text_say(struct sample *s, uint32_t instance, const struct secret_lis
 	const char *text = *p->absent ? "" : clean(p, l, &masked);
 	const char *absent = *p->absent ? p->absent
 			     : !text    ? "its last line is longer than 4096 bytes"
-			     : !*text   ? "nothing was printed"
+			     : !*text   ? silent
 					: NULL;
 
 	if (absent) {

@@ -52,6 +52,7 @@ void said_remove(struct said *x);
 struct printed_place {
 	int fd;             /* -1: there is nothing to read */
 	int64_t from;       /* its size when the command started */
+	bool at_hand;       /* it is on a disk of this machine, which knows its size */
 	bool is_output;     /* it is standard output: a descriptor of its own */
 	const char *absent; /* why there is nothing */
 };

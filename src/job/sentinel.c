@@ -70,8 +70,9 @@ struct sighting {
 	int64_t at_ns;
 };
 
-static _Noreturn void watch(int launcher)
+static _Noreturn void watch(void *its)
 {
+	int launcher = *(const int *)its;
 	struct pollfd p[2] = { { .fd = launcher, .events = POLLIN } };
 	struct signalfd_siginfo info;
 	sigset_t all;
@@ -94,19 +95,36 @@ static _Noreturn void watch(int launcher)
 	}
 }
 
-void sentinel_start(struct sentinel *s)
+bool sentinel_plan(struct sentinel *s, struct orphan *o)
 {
 	int pair[2];
 
 	*s = (struct sentinel){ .fd = -1 };
 	/* As process 1 the launcher is everybody's parent: no process can be nobody's child. */
 	if (getpid() == 1 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
-		return;
-	s->pid = orphan_fork();
-	if (!s->pid)
-		watch(pair[1]);
-	close(pair[1]);
+		return false;
 	s->fd = pair[0];
+	s->its = pair[1];
+	*o = (struct orphan){ .be = watch, .of = &s->its };
+	return true;
+}
+
+void sentinel_take(struct sentinel *s, const struct orphan *o)
+{
+	close(s->its);
+	s->pid = o->pid > 0 ? o->pid : 0;
+}
+
+void sentinel_start(struct sentinel *s)
+{
+	struct orphan o;
+
+	if (!sentinel_plan(s, &o))
+		return;
+	o.pid = orphan_fork();
+	if (!o.pid)
+		watch(o.of);
+	sentinel_take(s, &o);
 }
 
 bool sentinel_got(struct sentinel *s, int signal, int64_t since_ns)

@@ -10,6 +10,8 @@
 #ifndef SONDE_JOB_SENTINEL_H
 #define SONDE_JOB_SENTINEL_H
 
+#include "base/process.h"
+
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,6 +19,7 @@
 
 struct sentinel {
 	int fd;    /* -1: none; then every signal is taken as sent to the launcher alone */
+	int its;   /* the other end, until it is made */
 	pid_t pid; /* 0: none */
 	int64_t group_ns[65]; /* when each signal last came for the group */
 };
@@ -24,6 +27,10 @@ struct sentinel {
 /* Forked twice, so that it is nobody's child. Must come before the launcher becomes a sub-reaper.
  */
 void sentinel_start(struct sentinel *s);
+/* The same beside another process: what is to be made, and then, that it was tried. False: none can
+ * be. */
+bool sentinel_plan(struct sentinel *s, struct orphan *o);
+void sentinel_take(struct sentinel *s, const struct orphan *o);
 /* Was this signal, that has just arrived here, for the whole group, and sent since the command is a
  * member of it? Waits a moment for the answer. */
 bool sentinel_got(struct sentinel *s, int signal, int64_t since_ns);

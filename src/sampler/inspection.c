@@ -197,7 +197,6 @@ void ranks_find(struct waits *w, const struct root *proc)
 }
 
 enum {
-	PROCESSES_LOOKED_AT = 16,
 	SOONEST_NS = 400 * 1000 * 1000,
 	RAREST_S = 60,
 	LOOKS = 64,    /* as many, about, however long the job is: each time doubles in so many */
@@ -213,25 +212,56 @@ struct seen {
 	struct waiting of[STALL_NUMBER_OF];
 };
 
+/* NULL: it has run, or what it waits for can be named only now. */
+static const struct looked *looked_before(const struct pauses *p, pid_t pid, int64_t ran_ns)
+{
+	for (size_t i = 0; i < p->nlooked; i++) {
+		const struct looked *l = &p->looked[i];
+
+		if (l->pid == pid && l->ran_ns == ran_ns && ran_ns >= 0 &&
+		    (l->searched || l->is.is_named || !p->connections.may_search))
+			return l;
+	}
+	return NULL;
+}
+
+/* False: it is gone. */
+static bool look_at(struct pauses *p, const struct tree *t, const struct root *proc, pid_t pid,
+		    struct looked *out)
+{
+	int64_t ran_ns = tree_ran_ns(t, pid);
+	const struct looked *before = looked_before(p, pid, ran_ns);
+
+	if (before) {
+		*out = *before;
+		return true;
+	}
+	*out = (struct looked){ pid, ran_ns, p->connections.may_search, { 0 } };
+	return !waiting_look(proc, &p->connections, pid, &out->is);
+}
+
 static void look(struct pauses *p, const struct tree *t, const struct root *proc, struct seen *seen)
 {
+	struct looked now[PAUSES_PROCESSES];
 	pid_t pid[256];
 	size_t n = tree_pids(t, pid, sizeof pid / sizeof pid[0]), looked = 0;
 
-	while (n-- && looked < PROCESSES_LOOKED_AT) {
-		struct waiting w;
+	while (n-- && looked < PAUSES_PROCESSES) {
+		const struct waiting *w = &now[looked].is;
 
-		if (waiting_look(proc, &p->connections, pid[n], &w))
+		if (!look_at(p, t, proc, pid[n], &now[looked]))
 			continue;
 		looked++;
-		if (seen->kind[w.kind] && (!w.is_named || seen->of[w.kind].is_named))
+		if (seen->kind[w->kind] && (!w->is_named || seen->of[w->kind].is_named))
 			continue;
-		inspection_mask_text(p->secrets, w.text, sizeof w.text);
-		seen->kind[w.kind] = true;
-		seen->of[w.kind] = w;
-		if (w.kind == STALL_TIMER)
+		seen->kind[w->kind] = true;
+		seen->of[w->kind] = *w;
+		inspection_mask_text(p->secrets, seen->of[w->kind].text, sizeof w->text);
+		if (w->kind == STALL_TIMER)
 			seen->sleeper = pid[n];
 	}
+	memcpy(p->looked, now, looked * sizeof *now);
+	p->nlooked = looked;
 }
 
 /* Who waits for what another process writes waits for one that sleeps, if one does. */

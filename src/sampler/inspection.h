@@ -79,8 +79,11 @@ void ranks_find(struct waits *w, const struct root *proc);
  * wait that says most when the job used less than a tenth of a core in it; for processes that are
  * stopped, or wait for a lock on a file or for storage, whatever the others do. Looks are so rare
  * that they take less than a thousandth of a core; those that search for the other ends of
- * connections, which takes longer, are rarer.
+ * connections, which takes longer, are rarer. Only processes that have run since the last look are
+ * looked at.
  */
+
+enum { PAUSES_PROCESSES = 16 };
 
 struct pauses {
 	int64_t since_ns, looked_ns, next_ns; /* 0: none yet */
@@ -88,6 +91,14 @@ struct pauses {
 	int64_t search_ns, cost_ns; /* when connections may be searched again; of a look without */
 	const struct secret_list *secrets; /* of the site and the user; NULL: none */
 	struct connections connections;
+	/* What was seen at the last look: who has not run since waits for the same. */
+	struct looked {
+		pid_t pid;
+		int64_t ran_ns;
+		bool searched; /* connections and locks might be searched */
+		struct waiting is;
+	} looked[PAUSES_PROCESSES];
+	size_t nlooked;
 	int64_t failed,
 		connects_failed; /* of TCP: the kernel's count; since looks found it asleep */
 	bool failed_known;

@@ -8,6 +8,7 @@
 #ifndef SONDE_SAMPLER_RECORDER_H
 #define SONDE_SAMPLER_RECORDER_H
 
+#include "base/process.h"
 #include "job/identity.h"
 #include "job/share.h"
 #include "sampler/sampler.h"
@@ -64,8 +65,8 @@ int recorder_run(const struct recorder_options *o);
 
 /* Fork twice into a session of its own, so that no signal to the job's group or session reaches it.
  * In the new process: 1, and *fd is its end; in the caller: 0, *fd is the launcher's end and *pid
- * the recorder's; or -errno with a sentence. */
-int recorder_detach(int *fd, pid_t *pid, struct err *e);
+ * the recorder's; or -errno with a sentence. Beside it, another process is made; NULL: none. */
+int recorder_detach(int *fd, pid_t *pid, struct orphan *beside, struct err *e);
 /* The recorder looks at the job's processes once its launcher has said that it may: what forked the
  * recorder, and whatever else the launcher starts for itself until then, looks like a part of the
  * job. */

@@ -425,13 +425,13 @@ static void settle(int kept, int speaks)
 	prctl(PR_SET_NAME, "sonde-recorder");
 }
 
-int recorder_detach(int *fd, pid_t *pid, struct err *e)
+int recorder_detach(int *fd, pid_t *pid, struct orphan *beside, struct err *e)
 {
 	int pair[2], forked;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return err_set(e, -errno, "cannot make a socket: %s", strerror(errno));
-	forked = orphan_fork();
+	forked = orphan_fork_two(beside);
 	if (forked) {
 		close(pair[1]);
 		*fd = pair[0];

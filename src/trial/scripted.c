@@ -60,7 +60,7 @@ static void start_recorder(const struct scripted_wish *w, struct launch *l, cons
 	pid_t launcher = getpid();
 	struct err e;
 
-	if (recorder_detach(&l->recorder, &l->recorder_pid, &e) == 1)
+	if (recorder_detach(&l->recorder, &l->recorder_pid, NULL, &e) == 1)
 		be_recorder(w, l, launcher, said);
 	recorder_may_look(l->recorder);
 }

@@ -59,7 +59,7 @@ struct look {
 	struct ends ends;
 	struct object_child *child;
 	uint32_t nchildren, child_cap;
-	bool knows_others; /* those two */
+	bool knows_ends, knows_children;
 	pid_t pid[LOOK_PIDS], skip[LOOK_SKIPPED];
 	uint32_t npids, nskip;
 	uint8_t copy[COPY_MAX];
@@ -344,18 +344,28 @@ static void name_by(const struct look *l, struct seen *s)
 	object_name(&s->is, &s->call, s->state, &w);
 }
 
-/* Whose children there are and who has the other end of a file, all processes are read for: only
- * where somebody waits for one of them. */
+/* Whose children there are and who has the other end of a file, all processes are read for: each
+ * only where somebody waits for one. */
+static bool learn_others(struct look *l, enum wait_kind kind)
+{
+	if (kind == WAIT_CHILD && !l->knows_children) {
+		learn_children(l);
+		return l->knows_children = true;
+	}
+	if (object_is_at_other_end(kind) && !l->knows_ends) {
+		ends_read(&l->ends, &l->proc);
+		return l->knows_ends = true;
+	}
+	return false;
+}
+
 static void name_object(struct look *l, struct seen *s)
 {
 	struct wait_thread *t = &s->is;
 
 	name_by(l, s);
-	if (l->knows_others || (t->kind != WAIT_CHILD && !object_is_at_other_end(t->kind)))
+	if (!learn_others(l, t->kind))
 		return;
-	ends_read(&l->ends, &l->proc);
-	learn_children(l);
-	l->knows_others = true;
 	t->kind = WAIT_UNKNOWN;
 	t->object[0] = '\0';
 	t->closed = false;

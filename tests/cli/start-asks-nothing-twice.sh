@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # plain
-# Until the job begins, it waits for what is needed only: two processes are made, each by another that ends, none for disks of this node;
+# Until the job begins, it waits for what is needed only: two processes are made, by another that ends, none for disks of this node;
 # leftovers of killed jobs are looked for behind that, wherever they lie; one look at cgroup.procs finds the one group of version 2; and
 # no graphics card is looked for by its number where there is none. Beside opening, reading and closing files it makes few
 # system calls, and the loader need not write addresses into its tables. One file is not read for each sign of a container, and what is empty
@@ -32,7 +32,7 @@ on_disk() { # a file system that no server keeps waiting
 unset TMPDIR
 record
 if on_disk / && on_disk . && on_disk /tmp; then
-	equal "processes made until then" 4 "$(grep -v CLONE_THREAD waited | grep -c '\(clone\|clone3\|fork\)(')"
+	equal "processes made until then" 3 "$(grep -v CLONE_THREAD waited | grep -c '\(clone\|clone3\|fork\)(')"
 fi
 launcher=$(sed -n '1s/ .*//p' calls)
 equal "looks for leftovers by the launcher" 0 "$(grep "^$launcher " calls | grep -c 'getdents64([0-9]*<\(/tmp\|/dev/shm\)>')"
@@ -71,7 +71,7 @@ holds "system calls until then" "$all <= 3 * $opens + 250"
 # Its tables are cut from one mapping; where no Lustre is mounted, that is found out while the job runs.
 holds "mappings until then" "$(count waited ' mmap(') <= 40"
 [ -e /sys/fs/lustre ] || [ -e /proc/fs/lustre ] || equal "lists of Lustre's mounts" 0 "$(count waited '"[a-z/]*lustre/llite"')"
-# The recorder has other things to do than to wait for the sentinel, which is started behind it.
+# The recorder has other things to do than to wait for the sentinel, which is made behind it.
 equal "what is started, in order" "sonde-recorder sonde-sentinel" "$(order_of_starts)"
 if command -v readelf >/dev/null && [ "${SONDE#"$TOP/build/"}" = sonde ]; then
 	equal "the kind of program" EXEC "$(readelf -hW "$SONDE" | awk '$1 == "Type:" { print $2 }')"

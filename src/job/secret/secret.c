@@ -58,23 +58,25 @@ struct row {
 	bool own; /* of a site's or a user's list */
 };
 
-/* The rows of this kind of both lists, one after the other. False: there are no more. */
-static bool next_row(const struct secret_list *l, enum secret_kind kind, size_t *i, struct row *out)
+#define KIND(kind) (UINT32_C(1) << (kind))
+
+/* The rows of these kinds, each a bit, of both lists, one by one. False: there are no more. */
+static bool next_row(const struct secret_list *l, uint32_t kinds, size_t *i, struct row *out)
 {
 	while (*i < COUNT(names)) {
 		size_t at = (*i)++;
 
-		if (names[at].kind != kind)
+		if (!(kinds & KIND(names[at].kind)))
 			continue;
-		*out = (struct row){ kind, names[at].text, names[at].n, false };
+		*out = (struct row){ names[at].kind, names[at].text, names[at].n, false };
 		return true;
 	}
 	while (l && *i - COUNT(names) < l->n) {
 		size_t at = (*i)++ - COUNT(names);
 
-		if (l->row[at].kind != kind)
+		if (!(kinds & KIND(l->row[at].kind)))
 			continue;
-		*out = (struct row){ kind, l->row[at].text, l->row[at].n, true };
+		*out = (struct row){ l->row[at].kind, l->row[at].text, l->row[at].n, true };
 		return true;
 	}
 	return false;
@@ -94,7 +96,7 @@ static bool is_harmless(const struct secret_list *l, const char *name, size_t n,
 {
 	struct row r;
 
-	for (size_t i = 0; next_row(l, SECRET_HARMLESS, &i, &r);) {
+	for (size_t i = 0; next_row(l, KIND(SECRET_HARMLESS), &i, &r);) {
 		size_t from = at + len > r.n ? at + len - r.n : 0;
 
 		if (r.n < len)
@@ -125,15 +127,29 @@ static bool is_held(const struct secret_list *l, const char *name, size_t n, con
 	return false;
 }
 
-/* Does the name hold a row of this kind? */
-static bool holds(const struct secret_list *l, const char *name, size_t n, enum secret_kind kind)
+/* A bit for each byte, case aside: a row whose first byte has none in a name is not in it. */
+static uint32_t bit_of(char c)
 {
+	return UINT32_C(1) << ((unsigned char)c & 31);
+}
+
+static bool may_hold(const struct row *r, size_t n, uint32_t bytes)
+{
+	return bytes & bit_of(*r->text) && r->n <= n && !(r->kind == SECRET_WHOLE && r->n != n);
+}
+
+/* Those of these kinds, each a bit, of which the name holds a row. */
+static uint32_t held_of(const struct secret_list *l, const char *name, size_t n, uint32_t kinds)
+{
+	uint32_t held = 0, bytes = 0;
 	struct row r;
 
-	for (size_t i = 0; next_row(l, kind, &i, &r);)
-		if (r.n <= n && !(kind == SECRET_WHOLE && r.n != n) && is_held(l, name, n, &r))
-			return true;
-	return false;
+	for (size_t i = 0; i < n; i++)
+		bytes |= bit_of(name[i]);
+	for (size_t i = 0; next_row(l, kinds & ~held, &i, &r);)
+		if (may_hold(&r, n, bytes) && is_held(l, name, n, &r))
+			held |= KIND(r.kind);
+	return held;
 }
 
 /* ---- values ---- */
@@ -203,7 +219,7 @@ static bool is_plain(const struct secret_list *l, const char *value)
 		return true;
 	if (value[n] == ' ' && isgraph((unsigned char)value[n + 1]) && precedes(value, n, NULL))
 		return false; /* Authorization: Basic ... */
-	for (size_t i = 0; next_row(l, SECRET_PLAIN, &i, &r);)
+	for (size_t i = 0; next_row(l, KIND(SECRET_PLAIN), &i, &r);)
 		if (r.n == n && !strncasecmp(value, r.text, n))
 			return true;
 	return false;
@@ -215,14 +231,16 @@ enum known { NOT, MAYBE_ONE, BY_WORD, SURE };
 
 static enum known known_by(const struct secret_list *l, const char *name, size_t n, bool variable)
 {
-	if (holds(l, name, n, SECRET_NAME))
+	const uint32_t of_variables = KIND(SECRET_BEGINNING) | KIND(SECRET_ENDING) |
+				      KIND(SECRET_WHOLE) | KIND(SECRET_VARIABLE);
+	const uint32_t sure = KIND(SECRET_NAME) | (variable ? of_variables : 0);
+	uint32_t held = held_of(l, name, n, sure | KIND(SECRET_WORD) | KIND(SECRET_MAYBE));
+
+	if (held & sure)
 		return SURE;
-	if (variable && (holds(l, name, n, SECRET_BEGINNING) || holds(l, name, n, SECRET_ENDING) ||
-			 holds(l, name, n, SECRET_WHOLE) || holds(l, name, n, SECRET_VARIABLE)))
-		return SURE;
-	if (holds(l, name, n, SECRET_WORD))
+	if (held & KIND(SECRET_WORD))
 		return *name == '-' ? SURE : BY_WORD;
-	return holds(l, name, n, SECRET_MAYBE) ? MAYBE_ONE : NOT;
+	return held ? MAYBE_ONE : NOT;
 }
 
 static bool is_secret(const struct secret_list *l, const char *name, size_t n, const char *value,
@@ -232,7 +250,7 @@ static bool is_secret(const struct secret_list *l, const char *name, size_t n, c
 
 	if (known == NOT || (l && l->all))
 		return known == SURE;
-	if (known == MAYBE_ONE || holds(l, name, n, SECRET_ABOUT))
+	if (known == MAYBE_ONE || held_of(l, name, n, KIND(SECRET_ABOUT)))
 		return is_drawn(value);
 	return !is_plain(l, value) && (known == SURE || may_be_password(value));
 }
@@ -510,14 +528,14 @@ static size_t secret_at(const struct secret_list *l, const char *text, struct pl
 	}
 	if (*keep || n)
 		return n;
-	if (!strncmp(text, ":thin:", 6)) { /* JDBC of Oracle */
+	if (*text == ':' && !strncmp(text, ":thin:", 6)) { /* JDBC of Oracle */
 		*keep = strcspn(text, "/@ \t\n\"'");
 		*keep += text[*keep] == '/';
 		n = text[*keep - 1] == '/' ? strcspn(text + *keep, "@ \t\n\"'") : 0;
 		*keep = n ? *keep : 0;
 		return n;
 	}
-	if (!strncmp(text, "://", 3)) {
+	if (*text == ':' && !strncmp(text, "://", 3)) {
 		*keep = 3;
 		return user_info(text + 3);
 	}

@@ -444,6 +444,13 @@ int64_t tree_cpu_ns(const struct tree *t)
 	return t->cpu_ns;
 }
 
+int64_t tree_ran_ns(const struct tree *t, pid_t pid)
+{
+	const struct process *p = t->reading.clocks ? table_find(&t->table, pid) : NULL;
+
+	return p && p->read_ns ? p->cpu_ns : -1;
+}
+
 size_t tree_named(const struct tree *t, const char *beginning, pid_t *out, size_t cap)
 {
 	size_t n = 0, len = strlen(beginning);

@@ -67,6 +67,9 @@ int64_t tree_files_ns(const struct tree *t);
 int64_t tree_walks_ns(const struct tree *t);
 /* CPU of the job, as the last sample found it. */
 int64_t tree_cpu_ns(const struct tree *t);
+/* CPU of a process by its clock, as the last sample found it: it has run if that is another. -1:
+ * not known so exactly. */
+int64_t tree_ran_ns(const struct tree *t, pid_t pid);
 /* Threads that ran, or wanted to, when they were looked at last. */
 int64_t tree_threads_running(const struct tree *t);
 /* Births, ends, readings, series: one sample. last: the final one; what is alive is summed up too.

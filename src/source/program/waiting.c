@@ -331,22 +331,21 @@ static enum stall by_open(const struct thread *t)
 	return (flags & O_ACCMODE) == O_WRONLY ? STALL_FIFO_READER : STALL_FIFO_WRITER;
 }
 
+/* The kernel's function is read where the call does not tell all. */
 static enum stall by_call(struct thread *t)
 {
 	for (size_t i = 0; t->call >= 0 && i < sizeof calls / sizeof calls[0]; i++) {
 		if (calls[i].call != t->call)
 			continue;
-		switch (calls[i].by) {
-		case BY_FUTEX:
-			return by_futex(t);
-		case BY_OPEN:
-			return by_open(t);
-		case BY_FILE:
-			return by_file(t, calls[i].kind, calls[i].pipe);
-		default:
+		if (calls[i].by == BY_KIND)
 			return calls[i].kind;
-		}
+		if (calls[i].by == BY_FUTEX)
+			return by_futex(t);
+		read_function(t);
+		return calls[i].by == BY_OPEN ? by_open(t)
+					      : by_file(t, calls[i].kind, calls[i].pipe);
 	}
+	read_function(t);
 	return STALL_UNKNOWN;
 }
 
@@ -445,7 +444,6 @@ static enum stall kind_of(struct thread *t)
 	if (t->state == 'T' || t->state == 't')
 		return STALL_STOPPED;
 	read_call(t);
-	read_function(t);
 	kind = by_call(t);
 	if (kind == STALL_UNKNOWN)
 		kind = by_function(t);

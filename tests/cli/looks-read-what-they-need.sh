@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+# plain
+# A look at blocked threads reads the files of all processes only where a thread waits for one, and who is whose child only where one waits
+# for a child. Of a job that waits, only processes that have run since are looked at again, and the kernel's function that one sleeps in is
+# read only where its system call does not tell all.
+. "$TOP/tests/lib.sh"
+need strace
+[ -x "$LIBEXEC/sonde-unwind" ] || skip "the helper sonde-unwind was not built"
+strace -f -qq -o calls true || skip "strace may not trace here"
+
+look() { # PID: what the helper opens
+	strace -f -qq -o calls -e trace=execve,openat "$SONDE" stacks "$1" >said 2>&1 || fail "stacks: $(cat said)"
+	helper=$(awk '/execve\("[^"]*sonde-unwind"/ { print $1; exit }' calls)
+	[ -n "$helper" ] || fail "no helper looked: $(cat calls)"
+	grep "^$helper " calls >opened
+}
+count() { # FILE PATTERN
+	grep -c -- "$2" "$1" || true
+}
+sleep 60 &
+alone=$!
+sh -c 'sleep 60; :' &
+parent=$!
+sleep 60 | cat &
+reader=$!
+wait_for 20 grep -q pipe "/proc/$reader/wchan"
+wait_for 20 grep -q wait "/proc/$parent/wchan"
+look "$alone"
+grep -q sleep said || fail "it sleeps: $(cat said)"
+equal "lists of files, for one that sleeps" 0 "$(count opened '"[0-9]*/fd",')"
+holds "processes asked for their parent" "$(count opened '"[0-9]*/stat",') <= 3"
+look "$parent"
+grep -q sleep said || fail "it waits for a child: $(cat said)"
+equal "lists of files, for one that waits for a child" 0 "$(count opened '"[0-9]*/fd",')"
+holds "processes asked for their parent" "$(count opened '"[0-9]*/stat",') >= 4"
+look "$reader"
+holds "lists of files, for one that reads a pipe" "$(count opened '"[0-9]*/fd",') >= 2"
+kill "$alone" "$parent" "$reader"
+
+# For three seconds four processes sleep.
+cat >job.sh <<'END'
+sleep 3 & sleep 3 & sleep 3 &
+wait
+END
+strace -f -qq -o calls -e trace=openat "$SONDE" run --quiet -i 100ms -o out -- sh job.sh
+holds "system calls of waiting processes that were read" "$(count calls '"[0-9]*/syscall",') >= 4 && $(count calls '"[0-9]*/syscall",') <= 16"
+holds "kernel functions that were read" "$(count calls '"[0-9]*/wchan",') <= 3"
