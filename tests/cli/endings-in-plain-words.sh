@@ -20,6 +20,10 @@ ends : sh -c '(sleep 0.6; exec sh -c "kill -SEGV \$\$"); exit 1'
 equal "exit code" 1 $code
 contains said "failed: Failed: exit code 1 after "
 grep -q 'First to die: sh (pid [0-9]*), [0-9.]* [m]*s after the start, by SIGSEGV' said || fail "who died first: $(cat said)"
+# One that failed before it may have been too short to see how it ended.
+ends : sh -c 'cat none 2>/dev/null; (sleep 0.6; exec sh -c "exit 3"); exit 3'
+contains said "Failed: sh (pid"
+equal "first to fail, of several" "" "$(grep 'First to fail' said)"
 ends : sh -c 'sleep 0.3; kill -ABRT $$'
 equal "status" 134 $code
 contains said "killed: Killed by SIGABRT after "

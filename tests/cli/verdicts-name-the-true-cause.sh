@@ -112,7 +112,7 @@ says overflows-thread stack-filled failed
 # What ran beside it and failed right before, in another way.
 rules comrade >comrade.rules
 jq -r '.verdicts[].sentence' comrade.json >comrade.says
-contains comrade.says "First to fail: python3"
+grep -q "\(First to fail\|Failed\): python3" comrade.says || fail "who failed: $(cat comrade.says)"
 says uneven unequal-workers serial-phase single-core
 says halves unequal-workers serial-phase single-core
 # Where reads and writes are counted, they say what is handed over.

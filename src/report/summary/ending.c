@@ -87,10 +87,34 @@ static bool may_be_why(const struct summary *s, double code, double lived_s, dou
 	return (alike && before_s <= CHAIN_S) || (from_s <= 2 * CHAIN_S && from_s >= -CHAIN_S);
 }
 
+static double meta_number(const struct run *r, const char *key)
+{
+	const struct run_meta *m = run_find_meta(r, 0, key);
+
+	return m && m->type == META_INT ? (double)m->value : NAN;
+}
+
+/* Of its node: no process failed before it, as far as the ends of all of them are known. */
+static bool is_first(const struct story *y, const struct run *r, uint32_t node)
+{
+	const struct run_meta *unknown = run_find_meta(r, node, "job.unknown_ends");
+
+	for (uint32_t i = 1; i < r->ninstances; i++) {
+		const struct run_instance *in = &r->instances[i];
+
+		if (is_process(in) && in->node == node && in->end_ns != INT64_MAX &&
+		    label_number(r, i, "exit_code") > 0 &&
+		    run_seconds(r, node, in->end_ns) < y->died_s)
+			return false;
+	}
+	return !unknown || unknown->value == 0;
+}
+
 /* The first that crashed; else that failed and may be why. Not the command, whose end is said. */
 static void find_first(struct summary *s, const struct run *r)
 {
 	struct story *y = &s->story;
+	uint32_t node = 0;
 	bool crashed = false;
 
 	for (uint32_t i = 1; i < r->ninstances; i++) {
@@ -110,15 +134,10 @@ static void find_first(struct summary *s, const struct run *r)
 		if (crash == crashed && end_s >= y->died_s) /* NAN: none yet */
 			continue;
 		take_died(y, r, i, end_s);
+		node = in->node;
 		crashed |= crash;
 	}
-}
-
-static double meta_number(const struct run *r, const char *key)
-{
-	const struct run_meta *m = run_find_meta(r, 0, key);
-
-	return m && m->type == META_INT ? (double)m->value : NAN;
+	y->died_first = is_first(y, r, node);
 }
 
 void summary_ending_ask(struct series_index *x)
@@ -416,9 +435,11 @@ static void add_first(struct summary_ending *e, const struct story *y)
 		snprintf(how, sizeof how, "with exit code %d", (int)y->died_code);
 	}
 	unit_format(UNIT_SECONDS, y->died_s, after, sizeof after);
-	snprintf(e->first, sizeof e->first,
-		 ". First to %s: %.60s (pid %d), %s after the start, %s%s.",
-		 y->died_signal > 0 ? "die" : "fail", y->died_process, (int)y->died_pid, after, how,
+	snprintf(e->first, sizeof e->first, ". %s: %.60s (pid %d), %s after the start, %s%s.",
+		 y->died_signal > 0 ? "First to die"
+		 : y->died_first    ? "First to fail"
+				    : "Failed",
+		 y->died_process, (int)y->died_pid, after, how,
 		 y->died_core > 0 ? ", with a core dump" : "");
 }
 

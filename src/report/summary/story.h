@@ -126,6 +126,7 @@ struct story {
 	/* The process that ended first by a signal, or that failed as the job did a moment later.
 	 */
 	double died_s, died_pid, died_signal, died_code, died_core;
+	bool died_first; /* it is known of all others how they ended */
 	char died_process[STORY_TEXT];
 	struct story_limit limit[STORY_LIMITS];
 	/* Processes alike that one process started together: how many, how long the last one ran

@@ -450,6 +450,7 @@ static void put_finals(struct tree *t, struct process *p)
 void series_ended(struct tree *t, struct process *p, int64_t at_ns)
 {
 	use_command(t, p);
+	t->unknown_ends += !p->status_known;
 	if (!worth_naming(t, p)) {
 		unnamed_ended(t, p, at_ns);
 		return;

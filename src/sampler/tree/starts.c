@@ -442,8 +442,9 @@ static bool runs_on(struct tree *t, struct process *p)
 	if (!p->start_ticks && look.ppid != p->ppid && !task_of(t, look.ppid))
 		return false; /* the pid was used again */
 	if (proc_stat_ended(&look.stat)) {
-		if (!p->status)
+		if (!p->status_known)
 			p->status = (int)look.stat.status;
+		p->status_known = true;
 		p->cpu_ns = ns; /* nobody waited for it yet: its clock stands at what it used */
 		p->clock_ns = clock_mono_ns();
 		process_name(p, look.comm);

@@ -410,6 +410,7 @@ void tree_totals(const struct tree *t, struct tree_totals *out)
 		.io_known = t->job_known[JOB_READ],
 		.lost_records = t->lost_records,
 		.exact_starts = exact,
+		.unknown_ends = t->unknown_ends,
 		.peak = exact ? t->alive_peak : -1,
 		.started_at_most = exact ? t->started : t->started_at_most,
 		.starts_how = starts_how(t),

@@ -126,6 +126,7 @@ void tree_reaped(struct tree *t, uint32_t task, const struct message *m)
 	if (p && p->task == task) {
 		p->waited = true;
 		p->status = m->status;
+		p->status_known = true;
 	}
 	if (m->children)
 		unwaited_heard(&t->task[task], m);
@@ -374,9 +375,11 @@ void status_take(struct tree *t, struct process *p)
 {
 	struct pidfd_info info = { .mask = INFO_EXIT };
 
-	if (p->handle && !p->status && !ioctl(p->handle, PIDFD_GET_INFO, &info) &&
-	    info.mask & INFO_EXIT)
+	if (p->handle && !p->status_known && !ioctl(p->handle, PIDFD_GET_INFO, &info) &&
+	    info.mask & INFO_EXIT) {
 		p->status = info.exit_code;
+		p->status_known = true;
+	}
 	status_forget(t, p);
 }
 

@@ -127,6 +127,7 @@ struct tree_totals {
 	int64_t peak_memory_age_ns;      /* of the oldest reading a PSS peak was estimated from */
 	uint64_t lost_records;
 	bool exact_starts;                   /* every fork was seen */
+	uint64_t unknown_ends;               /* of processes, with what exit code or signal */
 	const char *starts_how, *totals_how; /* in words */
 };
 void tree_totals(const struct tree *t, struct tree_totals *out);

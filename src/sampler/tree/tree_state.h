@@ -114,6 +114,7 @@ struct tree {
 	bool unwatched;                             /* a process runs on without exit records */
 	bool rescan;                                /* records were lost: look for what they told */
 	bool any_failed;                            /* a process ended by a signal or not with 0 */
+	uint64_t unknown_ends;                      /* processes that ended, nobody knows how */
 	bool unwaited;          /* children that nobody waited for are not counted in full */
 	int64_t unwaited_ns;    /* CPU of such children in departed_cpu_ns */
 	uint32_t asks;          /* whether one waits for its children, in this sample */
