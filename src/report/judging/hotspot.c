@@ -370,6 +370,7 @@ static const char *advice_of(const struct found *f, const struct summary *s)
 {
 	const struct classes *c = &s->code->classes;
 	const struct hot *h = &f->hot;
+	static const double kernel_share = 0.2;
 
 	if (f->branch.n)
 		return "Begin with the first of them: call it less often, or give it less to do.";
@@ -383,6 +384,9 @@ static const char *advice_of(const struct found *f, const struct summary *s)
 		return advice_of_call(h);
 	if (h->calls.function || f->native.function)
 		return "Call it less often, give it less to do, or use another way.";
+	if (f->python && s->cpu_system_s >= kernel_share * s->cpu_s)
+		return "Much of the CPU time is in the kernel, where compiled code changes nothing: do it "
+		       "less often; keep files open, and read and write more with each call.";
 	if (f->python)
 		return "Python's interpreter runs that itself: do it less often, or by compiled code (NumPy, "
 		       "Numba, Cython).";
@@ -541,8 +545,8 @@ int summary_hot_make(struct summary *s)
 	double of;
 	int rc;
 
-	s->code_scans_least = s->code_r_ratio = s->code_fortran_ratio = s->hot.ratio =
-		s->hot.least = s->hot.seconds = NAN;
+	s->code_scans_least = s->code_r_ratio = s->code_r_text_ratio = s->code_fortran_ratio =
+		s->hot.ratio = s->hot.least = s->hot.seconds = NAN;
 	if (!a || !s->code->stacks || !(s->code->stacks->total > 0) || !(a->whole_s > 0))
 		return 0;
 	find_spinning(s);
@@ -552,6 +556,9 @@ int summary_hot_make(struct summary *s)
 	s->code_scans_least = scans_of(s->code);
 	s->code_r_ratio =
 		stacks_matching(s->code->stacks, "Rf_eval,bcEval*,R_execClosure") / a->whole_s;
+	s->code_r_text_ratio =
+		stacks_matching(s->code->stacks, "Rf_mkCharLenCE,Rf_mkCharCE,Rf_mkChar") /
+		a->whole_s;
 	rc = find(&f, s->code);
 	if (rc || !f.hot.place.function)
 		return rc;

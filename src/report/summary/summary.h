@@ -319,6 +319,7 @@ struct summary {
 	char code_spins[160];       /* likewise, of those that take locks or spin; "": none */
 	double code_scans_least;    /* CPU time of databases that go through whole tables */
 	double code_r_ratio;        /* CPU time of what R's evaluator calls, a share */
+	double code_r_text_ratio;   /* and of what makes strings for R */
 	/* What checks or measures the program and was left on: its share of the CPU time, the lower
 	 * end of the 95 % interval of that, what it is, and how to turn it off; NAN: there is none.
 	 */
