@@ -202,7 +202,8 @@ enum {
 	LOOKS = 64,    /* as many, about, however long the job is: each time doubles in so many */
 	RARER = 1000,  /* than what a look costs */
 	LITTLE = 10,   /* one tenth of a core */
-	LEAST_MS = 500 /* that is worth a word */
+	LEAST_MS = 500, /* that is worth a word */
+	LEAST_LOOKS = 4
 };
 
 /* What was seen in one look: of each kind one process. */
@@ -338,12 +339,23 @@ static void count_failed(struct pauses *p, const struct root *proc, const struct
 	p->failed = known ? failed : 0;
 }
 
+/* Whatever it did since the last look: in how many of them all of it waited. */
+static void count_look(struct pauses *p, const struct seen *seen, enum stall kind)
+{
+	p->looks++;
+	if (kind == STALL_NONE)
+		return;
+	add(p, seen, kind, 0);
+	p->kind[kind].looks++;
+}
+
 static void count(struct pauses *p, const struct root *proc, const struct seen *seen, bool idle,
 		  int64_t ns)
 {
 	enum stall kind = most_telling(seen);
 
 	count_failed(p, proc, seen, idle && kind == STALL_TIMER);
+	count_look(p, seen, kind);
 	if (idle && kind != STALL_NONE) {
 		add(p, seen, kind, ns);
 		return;
@@ -404,11 +416,18 @@ void pauses_say_end(const struct pauses *p, struct sample *s)
 
 	if (p->connects_failed)
 		sample_meta_int(s, "job.waited.connects_failed", p->connects_failed);
+	if (p->looks)
+		sample_meta_int(s, "job.waited.looks", p->looks);
 	for (int kind = STALL_NONE + 1; kind < STALL_NUMBER_OF; kind++) {
-		if (p->kind[kind].ns < LEAST_MS * NS_PER_MS)
+		bool long_one = p->kind[kind].ns >= LEAST_MS * NS_PER_MS;
+
+		if (!long_one && p->kind[kind].looks < LEAST_LOOKS)
 			continue;
 		snprintf(key, sizeof key, "job.waited.%s_ns", stall_name((enum stall)kind));
-		sample_meta_int(s, key, p->kind[kind].ns);
+		if (long_one)
+			sample_meta_int(s, key, p->kind[kind].ns);
+		snprintf(key, sizeof key, "job.waited.%s_looks", stall_name((enum stall)kind));
+		sample_meta_int(s, key, p->kind[kind].looks);
 		snprintf(key, sizeof key, "job.waited.%s_in", stall_name((enum stall)kind));
 		sample_meta_text(s, key, p->kind[kind].text);
 	}

@@ -102,8 +102,10 @@ struct pauses {
 	int64_t failed,
 		connects_failed; /* of TCP: the kernel's count; since looks found it asleep */
 	bool failed_known;
+	uint32_t looks; /* so far, */
 	struct pause {
 		int64_t ns;
+		uint32_t looks; /* and in which all processes that were looked at waited so */
 		char text[2 * WAITING_TEXT + 8]; /* of the first process that was seen in it */
 		bool beside_sleeper;             /* and of the one that slept meanwhile */
 		bool is_named;                   /* what it waits for */

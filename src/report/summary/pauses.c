@@ -231,11 +231,30 @@ static double meta_seconds(const struct run *r, uint32_t node, const char *key)
 	return m && m->type == META_INT && m->value > 0 ? (double)m->value * 1e-9 : 0;
 }
 
-/* The node that waited longest speaks. */
+/* By Wilson's interval, at 95 %. */
+static void take_looks(struct story_wait *w, double seen, double looks)
+{
+	static const double z = 1.96, least = 8;
+	double p = seen / looks;
+
+	if (!(looks >= least))
+		return;
+	w->ratio = p;
+	w->ratio_least = (p + z * z / (2 * looks) -
+			  z * sqrt(p * (1 - p) / looks + z * z / (4 * looks * looks))) /
+			 (1 + z * z / looks);
+}
+
+/* The node that waited longest speaks; of the share of its time, a job's only one. */
 static void take_kind(struct story *y, const struct run *r, enum stall kind)
 {
 	struct story_wait *w = &y->wait[kind];
 	char key[64];
+
+	snprintf(key, sizeof key, "job.waited.%s_looks", stall_name(kind));
+	w->ratio = w->ratio_least = NAN;
+	if (r->nnodes == 2)
+		take_looks(w, meta_of(r, 1, key), meta_of(r, 1, "job.waited.looks"));
 
 	for (uint32_t i = 1; i < r->nnodes; i++) {
 		const char *in;
@@ -245,7 +264,7 @@ static void take_kind(struct story *y, const struct run *r, enum stall kind)
 		seconds = meta_seconds(r, i, key);
 		snprintf(key, sizeof key, "job.waited.%s_in", stall_name(kind));
 		in = run_find_text(r, i, key);
-		if (!in || !(seconds > w->seconds))
+		if (!in || !(seconds > w->seconds || (!*w->in && w->ratio > 0)))
 			continue;
 		w->seconds = seconds;
 		snprintf(w->in, sizeof w->in, "%s", in);

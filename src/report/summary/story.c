@@ -403,7 +403,7 @@ static void init_ending(struct story *y)
 	for (size_t i = 0; i < STORY_LIMITS; i++)
 		y->limit[i].limit = y->limit[i].reached = NAN;
 	for (size_t i = 0; i < STALL_NUMBER_OF; i++)
-		y->wait[i].seconds = NAN;
+		y->wait[i].seconds = y->wait[i].ratio = y->wait[i].ratio_least = NAN;
 	y->wakes_per_s = y->sleeps = y->starts = y->starts_cpu_s = NAN;
 }
 
