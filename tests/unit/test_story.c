@@ -558,10 +558,10 @@ static void test_the_work_of_a_little_python_is_not_the_main_work(void **state)
 	(void)state;
 	snprintf(s.code_top, sizeof s.code_top, "deflate (deflate.c:7)");
 	summary_work_make(&s);
-	assert_string_equal(s.main_work, "gzip, 41 % of it in deflate (deflate.c:7)");
+	assert_string_equal(s.main_work, "gzip; 41 % of all CPU time in deflate (deflate.c:7)");
 	code.account.whole_s = 40;
 	summary_work_make(&s);
-	assert_string_equal(s.main_work, "gzip, 40 % of it in parse (parse.py:4)");
+	assert_string_equal(s.main_work, "gzip; 40 % of all CPU time in parse (parse.py:4)");
 }
 
 int main(void)
