@@ -75,6 +75,15 @@ done
 "$SONDE" show --json failed | jq -r '.verdicts[0] | .rule + ": " + .sentence' >first
 grep -q '^failed-after-waiting: Failed: exit code 3 after [0-9.]* s, the last [0-9.]* s spent waiting: sleep (pid [0-9]*) sleeps (timer)' first || fail "$(cat first)"
 
+# What looks at a given rate until it is ended, and a server without clients, did not hang.
+"$SONDE" run --quiet -i 200ms -o monitor -- timeout 5 sh -c 'while :; do cat /proc/loadavg >>load; sleep 0.5; done' &
+"$SONDE" run --quiet -i 200ms -o server -- timeout 5 "$PYTHON" -c 'import socket
+socket.create_server(("127.0.0.1", 0)).accept()' &
+wait
+for name in monitor server; do
+	equal "$name" ended-while-waiting "$("$SONDE" show --json "$name" | jq -r '.verdicts[0].rule')"
+done
+
 # Who works until it is ended does not hang, nor who is not watched.
 "$SONDE" run --quiet -i 200ms -o busy -- timeout 2 "$PROGRAMS/spin" 9000000
 equal "a job that works" "" "$("$SONDE" show --json busy | jq -r '.verdicts[] | select(.rule == "hung") | .rule')"

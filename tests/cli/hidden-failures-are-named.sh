@@ -64,6 +64,20 @@ record server '"$PY" -c "while True: pass" & "$PY" step.py 1; sleep 1; kill $!; 
 silent server
 record lasts 'timeout 1 "$PY" -c "while True: pass"; true'
 silent lasts
+# An attempt that is repeated until one goes well, a server that catches SIGTERM, and who writes to a reader that has enough.
+record again 'for i in 1 2 3 4; do "$PY" -c "import os, time
+end = time.process_time() + 0.3
+while time.process_time() < end: pass
+os.mkdir(\"m2\" if os.path.exists(\"m1\") else \"m1\")
+raise SystemExit(0 if os.path.exists(\"m2\") else \"ConnectionError: refused\")" && break; done'
+silent again
+record caught '"$PY" -c "import os, signal, time
+signal.signal(signal.SIGTERM, lambda *a: os._exit(143))
+while True: pass" & "$PY" step.py 1; kill $!; wait; true'
+silent caught
+record enough '"$PY" -c "
+while True: print(sum(range(100)))" | head -300000 >/dev/null; "$PY" step.py 1'
+silent enough
 record fine '"$PY" step.py 1; "$PY" step.py 2; sleep 1'
 silent fine
 jq -e '[.. | strings | select(startswith("Traceback"))] == []' fine.json >/dev/null || fail "what a job printed that went well was recorded"

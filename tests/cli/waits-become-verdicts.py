@@ -69,7 +69,7 @@ HELD_UP = {
     "children": (["sh", "-c", "for i in 1 2 3 4 5; do ./step works 0.7; done"], "waits-children", ["sh (pid ", " ran 5 times step, one at a time"]),
     "locks": (["sh", "-c", "for i in 1 2 3; do ./app locks 3 & done; wait"], "waits-file-lock",
               ["3 threads wait for a lock on a file", "/one.lock in lock_file (hold_up.c:"]),
-    "polls": (["./app", "polls", "3"], "waits-sleep", ["Polling: app (pid ", "(hold_up.c:", " slept for "]),
+    "polls": (["./app", "polls", "3"], "waits-sleep", ["Short sleeps: app (pid ", "(hold_up.c:", " slept for "]),
 }
 HEALTHY = {
     "polite": ["./app", "polite", "3"],

@@ -53,6 +53,22 @@ static void test_without_commands_it_is_general(void **state)
 	assert_non_null(strstr(advice_of_unoptimized(&f.s), "-O2"));
 }
 
+/* One that is none used more; of one with little, another has an interpreter within it. */
+static void test_the_interpreter_is_named_beside_what_is_none(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, "cpu_seconds=10 command:burn=4..1 command:python3=3..1 command:awk=3..1");
+	assert_string_equal(advice_interpreter(&f.s), "python3");
+	assert_non_null(strstr(advice_of_interpreter(&f.s), "NumPy"));
+	fixture_init(&f, "cpu_seconds=10 command:embeds=9..1 command:bash=1..1");
+	assert_string_equal(advice_interpreter(&f.s), "embeds");
+	assert_null(strstr(advice_of_interpreter(&f.s), "shell"));
+	fixture_init(&f, "cpu_seconds=10");
+	assert_null(advice_interpreter(&f.s));
+}
+
 /* Variables of malloc are of no use to heaps that others manage. */
 static void test_page_faults_have_advice_by_who_manages_memory(void **state)
 {
@@ -95,6 +111,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_numpy_is_for_python_alone),
 		cmocka_unit_test(test_without_commands_it_is_general),
+		cmocka_unit_test(test_the_interpreter_is_named_beside_what_is_none),
 		cmocka_unit_test(test_page_faults_have_advice_by_who_manages_memory),
 		cmocka_unit_test(test_who_knows_the_functions_is_named_by_language),
 		cmocka_unit_test(test_garbage_has_advice_by_who_collects_it),

@@ -78,11 +78,35 @@ static void what_costs_most_counts(void **state)
 	done(&s, x);
 }
 
+/* Of R, whose script forks for each small question, and starts R in its own place. */
+static void what_forks_is_not_started(void **state)
+{
+	struct synthetic *x = with_work(1);
+	uint32_t row = instance(x, 1, "command", "R", false);
+	uint32_t n = metric(x, "command.processes", "command", KIND_COUNTER, UNIT_COUNT);
+	uint32_t used = metric(x, "command.cpu_seconds", "command", KIND_COUNTER, UNIT_SECONDS);
+	struct summary s;
+
+	(void)state;
+	put(x, series(x, 1, n, row), 20, 20);
+	put(x, series(x, 1, used, row), 20, 2);
+	for (int k = 0; k < 5; k++) {
+		uint32_t i = instance(x, 1, "process", "R", true);
+
+		for (int child = 0; child < 3; child++)
+			x->instance[instance(x, 1, "process", "R", true)].parent = i;
+	}
+	s = made(x);
+	assert_true(s.story.starts == 5);
+	done(&s, x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(readers_of_files_are_known),
 		cmocka_unit_test(what_costs_most_counts),
+		cmocka_unit_test(what_forks_is_not_started),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,22 +59,41 @@ static bool is_one_of(const char *name, const char *commands)
 	return false;
 }
 
-/* Of the command that used most CPU time. */
-static const char *advice_by(const struct summary *s, const struct row *row, size_t n,
-			     const char *otherwise)
+static const char *advice_for(const char *name, const struct row *row, size_t n,
+			      const char *otherwise)
 {
-	const char *name = s->ncommands ? s->commands[0].name : "";
-
 	for (size_t i = 0; i < n; i++)
 		if (is_one_of(name, row[i].commands))
 			return row[i].advice;
 	return otherwise;
 }
 
+/* Of the command that used most CPU time. */
+static const char *advice_by(const struct summary *s, const struct row *row, size_t n,
+			     const char *otherwise)
+{
+	return advice_for(s->ncommands ? s->commands[0].name : "", row, n, otherwise);
+}
+
+enum { INTERPRETERS = sizeof interpreters / sizeof interpreters[0] };
+
+/* Beside one that is none and used more; of one with little CPU time, another has an interpreter
+ * within it. */
+const char *advice_interpreter(const struct summary *s)
+{
+	static const double least = 0.2;
+
+	for (uint32_t i = 0; i < s->ncommands && s->commands[i].cpu_s >= least * s->cpu_s; i++)
+		if (advice_for(s->commands[i].name, interpreters, INTERPRETERS, NULL))
+			return s->commands[i].name;
+	return s->ncommands ? s->commands[0].name : NULL;
+}
+
 const char *advice_of_interpreter(const struct summary *s)
 {
-	return advice_by(s, interpreters, sizeof interpreters / sizeof interpreters[0],
-			 any_interpreter);
+	const char *name = advice_interpreter(s);
+
+	return advice_for(name ? name : "", interpreters, INTERPRETERS, any_interpreter);
 }
 
 /* ---- who knows the functions that Sonde does not ---- */
@@ -142,9 +161,9 @@ static const struct row memories[] = {
 };
 
 static const char any_memory[] =
-	"Memory is freed and allocated again, or copied after a fork: reuse buffers, tell the "
-	"allocator to keep them (MALLOC_TRIM_THRESHOLD_, MALLOC_MMAP_THRESHOLD_), fork helpers "
-	"while the process is small.";
+	"Memory is freed and allocated again, copied after a fork, or files are mapped again and again: "
+	"reuse buffers and mappings, tell the allocator to keep them (MALLOC_TRIM_THRESHOLD_, "
+	"MALLOC_MMAP_THRESHOLD_), fork helpers while the process is small.";
 
 const char *advice_of_faults(const struct summary *s)
 {

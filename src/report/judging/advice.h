@@ -7,7 +7,10 @@
 
 #include "report/summary/summary.h"
 
-/* "Move loops into NumPy, Numba or Cython.": of the interpreter that used most CPU time. */
+/* The command that runs an interpreter and used most CPU time; where none is known, that used most.
+ * NULL: none. */
+const char *advice_interpreter(const struct summary *s);
+/* "Move loops into NumPy, Numba or Cython.": of that. */
 const char *advice_of_interpreter(const struct summary *s);
 /* How to learn the functions of a program that is interpreted, or compiled while it runs. */
 const char *advice_of_profiler(const struct summary *s, const char *otherwise);

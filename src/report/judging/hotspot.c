@@ -239,7 +239,7 @@ static double scans_of(const struct code *code)
 /* ---- who ---- */
 
 enum { MANY = 4, ARGUMENTS = 120 };
-static const double one_core = 1.35;
+static const double one_core = 1.35, little = 0.1 /* of the run */;
 
 /* The command line of the process of that name that used most. */
 static const char *command_line(const struct summary *s, const char *command)
@@ -272,26 +272,27 @@ void summary_put_command(char *out, size_t size, const char *line)
 
 static void say_who(struct summary_hot *out, const struct summary *s)
 {
-	const struct summary_command *c = s->commands;
-	const char *line = s->ncommands ? command_line(s, c->name) : NULL;
+	const struct summary_command *c = code_command(s);
+	const char *line = c ? command_line(s, c->name) : NULL;
 
 	out->who[0] = '\0';
 	if (!s->ncommands)
 		return;
-	if (!(c->cpu_s >= s->cpu_s / 2))
+	if (!c)
 		snprintf(out->who, sizeof out->who, "several commands");
 	else if (!line)
 		snprintf(out->who, sizeof out->who, "%.80s", c->name);
 	else
 		summary_put_command(out->who, sizeof out->who, line);
-	if (c->processes >= MANY && c->cpu_s >= s->cpu_s / 2) {
+	if (c && c->processes >= MANY) {
 		char one[sizeof out->who];
 
 		snprintf(one, sizeof one, "%s", out->who);
 		snprintf(out->who, sizeof out->who, "%.0f processes like `%.160s`", c->processes,
 			 one);
 	}
-	if (s->cores_used_mean < one_core && summary_cores(s).v >= 2)
+	if (story_cores_wanted(s) < one_core && summary_cores(s).v >= 2 &&
+	    !(s->story.parallel_s >= little * s->wall_s))
 		decimal_append(out->who, sizeof out->who,
 			       ", on one of %.0f cores, and hardly anything ran in parallel",
 			       summary_cores(s).v);
@@ -300,13 +301,13 @@ static void say_who(struct summary_hot *out, const struct summary *s)
 /* So little a second that it takes next to no time, whatever the storage is. */
 static void say_no_storage(struct summary_hot *out, const struct summary *s)
 {
-	static const double little = 1 << 20;
+	static const double few = 1 << 20;
 	double bytes = fmax(s->storage_read_bytes + s->storage_written_bytes,
 			    s->read_bytes + s->written_bytes);
 	char text[32];
 
 	out->no_storage[0] = '\0';
-	if (s->wall_s > 0 && s->cpu_s >= 0.8 * s->wall_s && bytes <= little * s->wall_s)
+	if (s->wall_s > 0 && s->cpu_s >= 0.8 * s->wall_s && bytes <= few * s->wall_s)
 		snprintf(out->no_storage, sizeof out->no_storage,
 			 "; it read and wrote only %s: it computes.",
 			 unit_format(UNIT_BYTES, bytes, text, sizeof text));
@@ -321,7 +322,8 @@ static const struct {
 	{ "compression",
 	  "Use a lower level, a faster method or several threads (zstd -T0, xz -T0, pigz)." },
 	{ "cryptography",
-	  "Its options say how often it is repeated (iterations, rounds, length of keys)." },
+	  "Of data, do several files at a time, or use a faster method; of keys and passwords, options say how often "
+	  "it is repeated (iterations, rounds, lengths)." },
 	{ "linear-algebra", "Let the library use several threads (OMP_NUM_THREADS)." },
 };
 
@@ -536,8 +538,8 @@ static int find_fortran(struct summary *s)
 	return 0;
 }
 
-/* What was not sampled is taken to be as what was; kernel time and short processes are known to be
- * none of it. */
+/* What was not sampled is taken to be as what was of the same commands; kernel time and short
+ * processes are known to be none of it. */
 int summary_hot_make(struct summary *s)
 {
 	const struct code_account *a = s->code ? &s->code->account : NULL;
@@ -563,6 +565,7 @@ int summary_hot_make(struct summary *s)
 	if (rc || !f.hot.place.function)
 		return rc;
 	of = isnan(a->user_s) ? a->whole_s : fmax(0, a->user_s - a->short_s);
+	of = fmin(of, code_sampled_s(s));
 	s->hot.seconds = f.share * of;
 	f.scale = of / a->whole_s;
 	s->hot.ratio = s->hot.seconds / a->whole_s;

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* repeats.c - programs that do nothing but read a file and write what comes of it, run several
- * times with the same arguments: each reads the same file and does the same work again. */
+ * times with the same arguments: each reads the same file and does the same work again. And
+ * interpreters that are started again and again. */
 #include "core/glob.h"
 #include "report/summary/parts.h"
 
 #include <errno.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,6 +100,116 @@ static void add(struct repeated *lines, uint32_t *n, const struct repeated *x)
 	lines[i].cpu_s += x->cpu_s;
 }
 
+/* ---- starts ---- */
+
+/* Programs that take long to start, and how much CPU time a start takes at most, about. */
+static const struct {
+	const char *begins;
+	double start_s;
+} starters[] = {
+	{ "python", 0.1 },  { "perl", 0.05 }, { "ruby", 0.15 }, { "node", 0.15 },  { "php", 0.1 },
+	{ "Rscript", 0.5 }, { "R", 0.5 },     { "java", 0.8 },  { "julia", 0.8 },  { "octave", 1 },
+	{ "matlab", 8 },    { "MATLAB", 8 },  { "mono", 0.3 },  { "dotnet", 0.3 }, { "guile", 0.1 },
+};
+
+/* 0: it is none of them. "python3.11 train.py" begins with python, and R is no Rocket. */
+static double start_of(const char *name)
+{
+	for (size_t i = 0; i < sizeof starters / sizeof starters[0]; i++) {
+		size_t n = strlen(starters[i].begins);
+
+		if (!strncmp(name, starters[i].begins, n) &&
+		    strspn(name + n, "0123456789.") == strcspn(name + n, " "))
+			return starters[i].start_s;
+	}
+	return 0;
+}
+
+/* What forks is of the same name as its children, which are not started anew. */
+static bool lived_long(const struct summary *s, const char *name)
+{
+	for (uint32_t i = 0; i < s->nprocesses; i++) {
+		const struct summary_process *p = &s->processes[i];
+		double end = isnan(p->end_s) ? s->wall_s : p->end_s;
+
+		if (p->name && !strcmp(p->name, name) && end - p->start_s > s->wall_s / 2)
+			return true;
+	}
+	return false;
+}
+
+/* "bash pyenv-which" and its kin look for the interpreter each time it is started. */
+static const char *shim_of(const char *name)
+{
+	static const char *const shims[] = { "pyenv", "rbenv", "nodenv", "plenv", "jenv", "asdf" };
+	const char *word = strrchr(name, ' ') ? strrchr(name, ' ') + 1 : name;
+
+	for (size_t i = 0; i < sizeof shims / sizeof shims[0]; i++) {
+		size_t n = strlen(shims[i]);
+
+		if (!strncmp(word, shims[i], n) && (!word[n] || word[n] == '-'))
+			return shims[i];
+	}
+	return NULL;
+}
+
+/* Its own processes, and the subshells and small commands that it starts by the dozen. */
+static void add_shims(struct summary *s)
+{
+	static const double few_s = 0.01; /* of CPU time, each */
+	struct story *y = &s->story;
+
+	for (uint32_t i = 0; i < s->ncommands && !y->starts_shim; i++)
+		y->starts_shim = shim_of(s->commands[i].name);
+	for (uint32_t i = 0; y->starts_shim && i < s->ncommands; i++) {
+		const struct summary_command *c = &s->commands[i];
+		bool helps = !strcmp(c->name, "readlink") || !strcmp(c->name, "basename") ||
+			     (!strcmp(c->name, "bash") && c->processes >= 5 * y->starts);
+
+		if (shim_of(c->name) || (helps && c->cpu_s <= few_s * c->processes))
+			y->starts_cpu_s += c->cpu_s;
+	}
+}
+
+/* Of the processes of that name that were seen, those that another of it forked: R's own script
+ * does so for each small question. */
+static double forked_of(const struct summary *s, const struct run *r, const char *name)
+{
+	double seen = 0, forked = 0;
+
+	for (uint32_t i = 0; i < s->nprocesses; i++) {
+		const struct summary_process *p = &s->processes[i];
+		const char *above = r->instances[r->instances[p->instance].parent].name;
+
+		if (!p->name || strcmp(p->name, name) != 0)
+			continue;
+		seen++;
+		forked += above && !strcmp(above, name);
+	}
+	return seen > 0 ? forked / seen : 0;
+}
+
+/* Of those whose processes do little more than start, the one that used most CPU time. */
+static void tell_starts(struct summary *s, const struct run *r)
+{
+	struct story *y = &s->story;
+
+	for (uint32_t i = 0; i < s->ncommands; i++) {
+		const struct summary_command *c = &s->commands[i];
+		double start_s = start_of(c->name);
+		double starts = start_s > 0 ? c->processes * (1 - forked_of(s, r, c->name)) : 0;
+
+		if (!(c->cpu_s <= start_s * starts) || lived_long(s, c->name) ||
+		    (y->starts > 0 && c->cpu_s <= y->starts_cpu_s))
+			continue;
+		y->starts = round(starts);
+		y->starts_cpu_s = c->cpu_s;
+		snprintf(y->starts_command, sizeof y->starts_command, "%s", c->name);
+	}
+	if (y->starts > 0)
+		add_shims(s);
+}
+
 int summary_repeats_make(struct summary *s, const struct run *r)
 {
 	struct repeated *lines = calloc(LINES_MAX, sizeof *lines), *most = lines;
@@ -104,6 +217,7 @@ int summary_repeats_make(struct summary *s, const struct run *r)
 
 	s->repeated_runs = s->repeated_cpu_s = 0;
 	*s->repeated = '\0';
+	tell_starts(s, r);
 	if (!lines)
 		return -ENOMEM;
 	for (uint32_t i = 1; i < r->ninstances; i++) {

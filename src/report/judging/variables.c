@@ -109,9 +109,10 @@ static double gpus_used_ratio(const struct summary *s)
 	return variable_mean(s, "gpu.utilization_ratio") * s->gpus / s->gpus_used;
 }
 
+/* That the reader of its output ended first is none. */
 static double hidden_error(const struct summary *s)
 {
-	return s->hidden_said.is_error;
+	return s->hidden_said.is_error && strcmp(s->hidden_said.kind, "broken_pipe") != 0;
 }
 
 static double straggler(const struct summary *s)

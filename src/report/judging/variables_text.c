@@ -236,6 +236,11 @@ static const char *switching_command(const struct summary *s)
 	return doer(s, DOER_SWITCHES);
 }
 
+static const char *yielding_command(const struct summary *s)
+{
+	return doer(s, DOER_YIELDS);
+}
+
 static const char *small_files_directory(const struct summary *s)
 {
 	return s->files_used && *s->files_used->small.name ? s->files_used->small.name : NULL;
@@ -386,6 +391,7 @@ const struct text_variable text_variables[] = {
 	  storage_command },
 	{ "faulting_command", "Likewise of the page faults.", faulting_command },
 	{ "switching_command", "Likewise of the context switches by waiting.", switching_command },
+	{ "yielding_command", "Likewise of those by yielding, or for others.", yielding_command },
 	{ "most_started_command", "The command that was started most often.",
 	  most_started_command },
 	{ "serial_process", "The process that ran most in the longest single-core period.",
@@ -467,9 +473,10 @@ const struct text_variable text_variables[] = {
 	{ "limit_file_size_process", "The process that wrote most.", limit_file_size_process },
 	{ "busiest_process", "The process that was at work most, or waited for a core.",
 	  busiest_process },
-	{ "interpreter_advice",
-	  "What to do about loops of the interpreter that used most CPU time.",
-	  advice_of_interpreter },
+	{ "interpreter_command",
+	  "The command that runs an interpreter and used most CPU time; else the one that used most.",
+	  advice_interpreter },
+	{ "interpreter_advice", "What to do about its loops.", advice_of_interpreter },
 	{ "unoptimized_advice",
 	  "What was compiled without optimization was compiled so, and how to build it: \"(-O0). Build with -O2 "
 	  "... .\"",

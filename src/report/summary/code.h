@@ -100,6 +100,12 @@ void code_classes_words(const struct code *code, unsigned most, struct bytes *ou
  * terminal. */
 void code_functions_words(const struct code *code, unsigned most, struct bytes *out);
 
+/* The command that has half of what was sampled; where nothing was, of the CPU time. NULL: none. */
+const struct summary_command *code_command(const struct summary *s);
+/* CPU time of the commands that have samples, in seconds: of the others nothing is known. INFINITY:
+ * not known. */
+double code_sampled_s(const struct summary *s);
+
 /* Likewise of Python's functions; nothing where there are none. */
 void code_python_words(const struct code *code, unsigned most, struct bytes *out);
 

@@ -30,6 +30,40 @@ static const struct summary_process *alone_of(const struct summary *s, const cha
 	return NULL;
 }
 
+static const struct summary_command *command_named(const struct summary *s, const char *name)
+{
+	for (uint32_t i = 0; i < s->ncommands; i++)
+		if (!strcmp(s->commands[i].name, name))
+			return &s->commands[i];
+	return NULL;
+}
+
+const struct summary_command *code_command(const struct summary *s)
+{
+	const struct stacks *st = s->code->stacks;
+	const struct stacks_rows *rows = &st->rows[STACKS_BY_COMMAND];
+
+	if (rows->n)
+		return rows->row[0].self >= st->total / 2 ? command_named(s, rows->row[0].command)
+							  : NULL;
+	return s->ncommands && s->commands[0].cpu_s >= s->cpu_s / 2 ? s->commands : NULL;
+}
+
+double code_sampled_s(const struct summary *s)
+{
+	const struct stacks_rows *rows = &s->code->stacks->rows[STACKS_BY_COMMAND];
+	double sum = 0;
+
+	for (uint32_t i = 0; i < rows->n; i++) {
+		const struct summary_command *c = command_named(s, rows->row[i].command);
+
+		if (!c || isnan(c->cpu_s))
+			return INFINITY;
+		sum += c->cpu_s;
+	}
+	return rows->n ? sum : INFINITY;
+}
+
 /* With the arguments of the one that used most. */
 static int say_many(const struct summary *s, const struct summary_command *c, char *out,
 		    size_t size)
@@ -65,9 +99,11 @@ static int say_who(const struct summary *s, char *out, size_t size)
 }
 
 /* Of Python the script's own function, which stands for what it calls: where Python did the work.
- */
+ * Beside others the function may be theirs. */
 static void say_where(const struct summary *s, char *out, size_t size)
 {
+	static const double nearly_all = 0.95;
+	bool its = s->commands[0].cpu_s >= nearly_all * s->cpu_s;
 	const struct stacks *python = s->code ? s->code->python : NULL;
 	const struct stacks_row *top = python && python->rows[STACKS_BY_FUNCTION].n
 					       ? python->rows[STACKS_BY_FUNCTION].row
@@ -75,10 +111,12 @@ static void say_where(const struct summary *s, char *out, size_t size)
 	double share = top ? top->self / fmax(python->total, s->code->account.whole_s) : 0;
 
 	if (top && share >= worth && top->file && top->line)
-		snprintf(out, size, ", %.0f %% of it in %.80s (%.40s:%u)", 100 * share, top->name,
+		snprintf(out, size, "%s %.0f %% of %s in %.80s (%.40s:%u)", its ? "," : ";",
+			 100 * share, its ? "it" : "all CPU time", top->name,
 			 symbol_base(top->file), top->line);
 	else if (s->code_top_ratio >= worth)
-		snprintf(out, size, ", %.0f %% of it in %s", 100 * s->code_top_ratio, s->code_top);
+		snprintf(out, size, "%s %.0f %% of %s in %s", its ? "," : ";",
+			 100 * s->code_top_ratio, its ? "it" : "all CPU time", s->code_top);
 }
 
 /* How often a stack has the function that it ends with. */

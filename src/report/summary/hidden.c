@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hidden.c - processes that crashed, failed or were killed, though the job ended with 0: which,
- * how, how often, and what standard error says. */
+ * how, how often, and what standard error says. Attempts that were repeated until one went well,
+ * what was asked to end, and who wrote to a reader that had enough, failed in no such way. */
 #include "base/text/decimal.h"
 #include "core/phase/event.h"
 #include "report/summary/ending.h"
@@ -69,10 +70,10 @@ static bool is_one_of(const char *name, const char *const *names, size_t n)
 /* An exit code of 1 is an answer of theirs: not found, not equal. */
 static bool answers(const char *name)
 {
-	static const char *const names[] = { "grep",  "egrep", "fgrep", "zgrep",  "rg",
-					     "ag",    "ack",   "diff",  "cmp",    "comm",
-					     "test",  "[",     "expr",  "find",   "git",
-					     "false", "pgrep", "which", "timeout" };
+	static const char *const names[] = { "grep",  "egrep", "fgrep", "zgrep",   "rg",
+					     "ag",    "ack",   "diff",  "cmp",     "comm",
+					     "test",  "[",     "expr",  "find",    "git",
+					     "false", "pgrep", "which", "timeout", "flock" };
 
 	return is_one_of(name, names, sizeof names / sizeof names[0]);
 }
@@ -104,6 +105,15 @@ static double signal_of(const struct run *r, uint32_t i)
 	return label_number(r, i, "signal");
 }
 
+/* By what a shell, Java and others that catch the signal report of it: a script ends a server so
+ * when it is done, and who reads a pipe those that write to it. */
+static bool was_asked_to_end(double code)
+{
+	int signal = ending_signal(NAN, code);
+
+	return signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGPIPE;
+}
+
 /* ---- which ---- */
 
 static struct failure failure_of(const struct summary *s, const struct run *r,
@@ -117,11 +127,99 @@ static struct failure failure_of(const struct summary *s, const struct run *r,
 		return f;
 	f.crashed = ending_is_crash(signal_of(r, i)) && signal_of(r, i) != SIGKILL;
 	f.code = label_number(r, i, "exit_code");
-	f.any = f.crashed || (f.code > 0 && !(f.code == 1 && answers(name_of(r, i))));
+	f.any = f.crashed || (f.code > 0 && !(f.code == 1 && answers(name_of(r, i))) &&
+			      !was_asked_to_end(f.code));
 	if (f.any)
 		f.cpu_s = cpu_of(r, x, i);
 	f.much = f.any && f.cpu_s >= (f.crashed ? crashed_least : failed_least) * s->cpu_s;
 	return f;
+}
+
+/* Only other ends have labels. */
+static bool ended_well(const struct run *r, uint32_t i)
+{
+	return r->instances[i].end_ns != INT64_MAX && !(label_number(r, i, "exit_code") > 0) &&
+	       !(signal_of(r, i) > 0);
+}
+
+struct attempt {
+	const char *line;
+	int64_t begin_ns;
+	uint32_t it;
+};
+
+static int by_line_and_begin(const void *a, const void *b)
+{
+	const struct attempt *x = a, *y = b;
+	int order = strcmp(x->line, y->line);
+
+	return order ? order : (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+}
+
+/* Of one command line, one after the other: only the last went well, and that was the end of it. A
+ * loop over many things goes on after one that went well. */
+static void forgive_attempts(struct failure *f, const struct run *r, const struct attempt *a,
+			     uint32_t n)
+{
+	if (!ended_well(r, a[n - 1].it))
+		return;
+	for (uint32_t i = 0; i + 1 < n; i++)
+		if (!f[a[i].it].any || f[a[i].it].crashed ||
+		    r->instances[a[i].it].end_ns > a[i + 1].begin_ns)
+			return;
+	for (uint32_t i = 0; i + 1 < n; i++)
+		f[a[i].it].any = f[a[i].it].much = false;
+}
+
+/* 0 or -ENOMEM. */
+static int forgive_repeated(struct failure *f, const struct run *r)
+{
+	struct attempt *a = malloc((r->ninstances + 1u) * sizeof *a);
+	uint32_t n = 0;
+
+	if (!a)
+		return -ENOMEM;
+	for (uint32_t i = 1; i < r->ninstances; i++) {
+		const char *line = run_label(r, i, "command_line");
+
+		if (is_process(&r->instances[i]))
+			a[n++] = (struct attempt){ line ? line : name_of(r, i),
+						   r->instances[i].birth_ns, i };
+	}
+	qsort(a, n, sizeof *a, by_line_and_begin);
+	for (uint32_t i = 0, same; i < n; i += same) {
+		for (same = 1; i + same < n && !strcmp(a[i].line, a[i + same].line); same++)
+			;
+		forgive_attempts(f, r, a + i, same);
+	}
+	free(a);
+	return 0;
+}
+
+/* As a pipe begins, its parts began together; the one that reads ended well right before. */
+static bool reader_left(const struct run *r, uint32_t it)
+{
+	static const double together_s = 0.1, right_before_s = 0.3;
+	const struct run_instance *in = &r->instances[it];
+
+	for (uint32_t i = 1; i < r->ninstances; i++) {
+		const struct run_instance *x = &r->instances[i];
+
+		if (i != it && is_process(x) && x->node == in->node && x->parent == in->parent &&
+		    fabs((double)(x->birth_ns - in->birth_ns)) <= together_s * 1e9 &&
+		    ended_well(r, i) && x->end_ns <= in->end_ns &&
+		    (double)(in->end_ns - x->end_ns) <= right_before_s * 1e9)
+			return true;
+	}
+	return false;
+}
+
+/* Of those that did much of the work, which are few. */
+static void forgive_writers(struct failure *f, const struct run *r)
+{
+	for (uint32_t i = 1; i < r->ninstances; i++)
+		if (f[i].much && !f[i].crashed && reader_left(r, i))
+			f[i].any = f[i].much = false;
 }
 
 /* Who waits for a child reports its end: as its own code, or by 128 and the signal. */
@@ -336,6 +434,7 @@ static void take_text(struct summary *s, const struct run *r)
 int summary_hidden_make(struct summary *s, const struct run *r, const struct series_index *x)
 {
 	struct failure *f;
+	int rc;
 
 	if (!(s->cpu_s > 0) || s->exit_code != 0)
 		return 0;
@@ -344,12 +443,14 @@ int summary_hidden_make(struct summary *s, const struct run *r, const struct ser
 		return -ENOMEM;
 	for (uint32_t i = 1; i < r->ninstances; i++)
 		f[i] = failure_of(s, r, x, i);
+	rc = forgive_repeated(f, r);
+	forgive_writers(f, r);
 	mark_parents(f, r);
 	find_failures(s, r, f);
 	find_killed(s, r, x);
 	take_text(s, r);
 	free(f);
-	return 0;
+	return rc;
 }
 
 void summary_hidden_say(struct summary *s)

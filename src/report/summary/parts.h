@@ -108,7 +108,7 @@ extern const char summary_cores_metric[], summary_power_metric[], summary_job_po
 extern const char summary_memory_metric[], summary_kills_metric[], summary_waited_metric[],
 	summary_threads_metric[], summary_gpus_metric[], summary_blocked_metric[],
 	summary_ready_metric[], summary_count_metric[], summary_node_cores_metric[],
-	summary_steal_metric[];
+	summary_steal_metric[], summary_shared_metric[], summary_memory_files_metric[];
 /* Work for as many cores, or less, is none. */
 extern const double summary_idle_cores;
 /* The job, the nodes, the monitor: from what the recorder said at its end, else from the series. */
@@ -173,6 +173,9 @@ void summary_failure_make(struct summary *s, const struct run *r, const struct s
 void summary_pauses_make(struct summary *s, const struct run *r);
 /* Processes alike of which one ended long after the others. */
 void summary_unequal_make(struct summary *s, const struct run *r);
+/* Did it read as much as another one wrote that the same process started: is it behind that in a
+ * pipe, and has its work after it? */
+bool summary_is_fed(const struct summary *s, const struct run *r, const struct summary_process *p);
 /* Processes that stand out: the one at work most, one with a limit of its heap, and the commands
  * that did most of what the kernel counts. 0 or -ENOMEM. */
 /* 0 or -ENOMEM. */

@@ -219,7 +219,7 @@ static void find_hangs(struct summary *s, const struct run *r)
 		tell_node(y, r, i, (double)watch->value * 1e-9);
 }
 
-/* ---- pauses, how often it woke meanwhile, and what a script starts again and again ---- */
+/* ---- pauses, how often it woke meanwhile, and what a script starts between ---- */
 
 /* A job that uses less in a window rests in it, where it did not wait for others' cores. */
 static const double resting_cores = 0.25, waiting_cores = 0.5;
@@ -278,24 +278,48 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The median of the windows in which it rested. */
-static double wakes(const struct summary *s)
+/* How often it woke in a second, in each window in which it rested. Returns how many. */
+static uint32_t rest(const struct summary *s, double rate[TIMELINE_WINDOWS])
 {
 	const struct timeline *t = &s->timeline;
 	const struct timeline_row *cores = timeline_find(t, summary_cores_metric);
 	const struct timeline_row *switches = timeline_find(t, "job.voluntary_switches_per_second");
 	const struct timeline_row *waited = timeline_find(t, summary_waited_metric);
-	double rate[TIMELINE_WINDOWS];
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; cores && switches && i < t->nwindows && n < TIMELINE_WINDOWS; i++)
 		if (cores->value[i] < resting_cores && !isnan(switches->value[i]) &&
 		    !(waited && waited->value[i] >= waiting_cores))
 			rate[n++] = switches->value[i];
+	return n;
+}
+
+/* In a second, the median; and how often in all. */
+static double wakes(const struct summary *s, double *woken)
+{
+	double rate[TIMELINE_WINDOWS];
+	uint32_t n = rest(s, rate);
+
+	*woken = 0;
+	for (uint32_t i = 0; i < n; i++)
+		*woken += rate[i] * s->timeline.width_s;
 	if (!n)
 		return NAN;
 	qsort(rate, n, sizeof *rate, by_number);
 	return rate[n / 2];
+}
+
+/* What a process says that was named first: for clients a server waits, and what looks or measures
+ * again and again sleeps between. Both run until they are ended. */
+static bool may_serve(const struct story *y)
+{
+	static const double often = 0.4; /* a second */
+	char first[STORY_WHERE];
+
+	snprintf(first, sizeof first, "%.*s", (int)strcspn(y->silent_in, ";"), y->silent_in);
+	return strstr(first, stall_words(STALL_CONNECTION)) ||
+	       (y->wakes_per_s >= often && (strstr(first, stall_words(STALL_TIMER)) ||
+					    strstr(first, stall_words(STALL_EVENTS))));
 }
 
 enum { ANCESTORS_MAX = 64, LOOKED_MOST = 20 * 1000 * 1000 /* processes, for all sleeps */ };
@@ -409,95 +433,6 @@ static void tell_late_sleeps(struct summary *s, const struct run *r)
 	}
 }
 
-/* Programs that take long to start, and how much CPU time a start takes at most, about. */
-static const struct {
-	const char *begins;
-	double start_s;
-} starters[] = {
-	{ "python", 0.1 },  { "perl", 0.05 }, { "ruby", 0.15 }, { "node", 0.15 },  { "php", 0.1 },
-	{ "Rscript", 0.5 }, { "R", 0.5 },     { "java", 0.8 },  { "julia", 0.8 },  { "octave", 1 },
-	{ "matlab", 8 },    { "MATLAB", 8 },  { "mono", 0.3 },  { "dotnet", 0.3 }, { "guile", 0.1 },
-};
-
-/* 0: it is none of them. "python3.11 train.py" begins with python, and R is no Rocket. */
-static double start_of(const char *name)
-{
-	for (size_t i = 0; i < sizeof starters / sizeof starters[0]; i++) {
-		size_t n = strlen(starters[i].begins);
-
-		if (!strncmp(name, starters[i].begins, n) &&
-		    strspn(name + n, "0123456789.") == strcspn(name + n, " "))
-			return starters[i].start_s;
-	}
-	return 0;
-}
-
-/* What forks is of the same name as its children, which are not started anew. */
-static bool lived_long(const struct summary *s, const char *name)
-{
-	for (uint32_t i = 0; i < s->nprocesses; i++) {
-		const struct summary_process *p = &s->processes[i];
-		double end = isnan(p->end_s) ? s->wall_s : p->end_s;
-
-		if (p->name && !strcmp(p->name, name) && end - p->start_s > s->wall_s / 2)
-			return true;
-	}
-	return false;
-}
-
-/* "bash pyenv-which" and its kin look for the interpreter each time it is started. */
-static const char *shim_of(const char *name)
-{
-	static const char *const shims[] = { "pyenv", "rbenv", "nodenv", "plenv", "jenv", "asdf" };
-	const char *word = strrchr(name, ' ') ? strrchr(name, ' ') + 1 : name;
-
-	for (size_t i = 0; i < sizeof shims / sizeof shims[0]; i++) {
-		size_t n = strlen(shims[i]);
-
-		if (!strncmp(word, shims[i], n) && (!word[n] || word[n] == '-'))
-			return shims[i];
-	}
-	return NULL;
-}
-
-/* Its own processes, and the subshells and small commands that it starts by the dozen. */
-static void add_shims(struct summary *s)
-{
-	static const double few_s = 0.01; /* of CPU time, each */
-	struct story *y = &s->story;
-
-	for (uint32_t i = 0; i < s->ncommands && !y->starts_shim; i++)
-		y->starts_shim = shim_of(s->commands[i].name);
-	for (uint32_t i = 0; y->starts_shim && i < s->ncommands; i++) {
-		const struct summary_command *c = &s->commands[i];
-		bool helps = !strcmp(c->name, "readlink") || !strcmp(c->name, "basename") ||
-			     (!strcmp(c->name, "bash") && c->processes >= 5 * y->starts);
-
-		if (shim_of(c->name) || (helps && c->cpu_s <= few_s * c->processes))
-			y->starts_cpu_s += c->cpu_s;
-	}
-}
-
-/* Of those whose processes do little more than start, the one that used most CPU time. */
-static void tell_starts(struct summary *s)
-{
-	struct story *y = &s->story;
-
-	for (uint32_t i = 0; i < s->ncommands; i++) {
-		const struct summary_command *c = &s->commands[i];
-		double most = start_of(c->name) * c->processes;
-
-		if (!(c->cpu_s <= most) || lived_long(s, c->name) ||
-		    (y->starts > 0 && c->cpu_s <= y->starts_cpu_s))
-			continue;
-		y->starts = c->processes;
-		y->starts_cpu_s = c->cpu_s;
-		snprintf(y->starts_command, sizeof y->starts_command, "%s", c->name);
-	}
-	if (y->starts > 0)
-		add_shims(s);
-}
-
 static void add_words(char *text, size_t size, const char *words)
 {
 	size_t n = strlen(text);
@@ -507,17 +442,20 @@ static void add_words(char *text, size_t size, const char *words)
 
 /* About as many as it slept, of those that slept in short timers; what others of the node do now
  * and then is no cause. */
-static void tell_failed_connects(struct story *y, const struct run *r)
+static void tell_failed_connects(struct story *y, const struct run *r, double woken)
 {
 	enum { LEAST = 3, RARE_S = 60 };
 	static const double polls = 0.4, most = 0.3; /* wakes a second; of them */
+	enum {
+		EACH_TIME = 4
+	}; /* it may try several hosts whenever it wakes; who never wakes tries none */
 	struct story_wait *w = &y->wait[STALL_TIMER];
 	char words[160];
 	double failed = 0;
 
 	for (uint32_t i = 1; i < r->nnodes; i++)
 		failed += fmax(0, meta_of(r, i, "job.waited.connects_failed"));
-	if (failed < LEAST || failed * RARE_S < w->seconds ||
+	if (failed < LEAST || failed * RARE_S < w->seconds || failed > EACH_TIME * woken ||
 	    (y->wakes_per_s >= polls && failed < most * y->wakes_per_s * w->seconds))
 		return;
 	snprintf(words, sizeof words,
@@ -531,7 +469,7 @@ static void tell_failed_connects(struct story *y, const struct run *r)
 
 /* Of all kinds; without a watch nothing is known. What an event loop waits for the look at the end
  * may know. */
-static void tell_kinds(struct story *y, const struct run *r)
+static void tell_kinds(struct story *y, const struct run *r, double woken)
 {
 	const struct run_meta *watch = run_find_meta(r, 0, "run.watch_hang_ns");
 	int longest = STALL_NONE;
@@ -544,7 +482,7 @@ static void tell_kinds(struct story *y, const struct run *r)
 		if (y->wait[kind].seconds > y->wait[longest].seconds)
 			longest = kind;
 	}
-	tell_failed_connects(y, r);
+	tell_failed_connects(y, r, woken);
 	y->waited_longest_s = y->wait[longest].seconds;
 	if (longest != STALL_NONE)
 		snprintf(y->idle_in, sizeof y->idle_in, "; meanwhile %s.",
@@ -575,11 +513,13 @@ static void tell_sleeper(struct story *y, const struct run *r)
 
 void summary_pauses_make(struct summary *s, const struct run *r)
 {
+	double woken;
+
 	find_hangs(s, r);
-	s->story.wakes_per_s = wakes(s);
-	tell_kinds(&s->story, r);
+	s->story.wakes_per_s = wakes(s, &woken);
+	s->story.may_serve = may_serve(&s->story);
+	tell_kinds(&s->story, r, woken);
 	tell_sleeper(&s->story, r);
 	tell_loop(s);
 	tell_late_sleeps(s, r);
-	tell_starts(s);
 }

@@ -151,18 +151,27 @@ static void find_worker_threads(struct summary *s, uint32_t it)
 	snprintf(y->worker, sizeof y->worker, "one of %.100s", s->story.serial_process);
 }
 
-/* Those that came before it was alone. */
+static bool is_fed(const struct summary *s, const struct run *r, uint32_t instance)
+{
+	for (uint32_t i = 0; i < s->nprocesses; i++)
+		if (s->processes[i].instance == instance)
+			return summary_is_fed(s, r, &s->processes[i]);
+	return false;
+}
+
+/* Those that came before it was alone; parts of a pipe are no workers. */
 static void find_workers(struct summary *s, const struct run *r, const struct series_index *x)
 {
 	struct story *y = &s->story;
 	uint32_t it = y->serial_instance;
+	bool fed = is_fed(s, r, it);
 
 	if (!it)
 		return;
 	y->workers = 1;
 	y->worker_most_s = wanted_of(r, x, it);
 	y->worker_others_s = 0;
-	for (uint32_t i = 1; i < r->ninstances; i++) {
+	for (uint32_t i = 1; i < r->ninstances && !fed; i++) {
 		const struct run_instance *in = &r->instances[i];
 
 		if (i == it || !is_alike(r, it, i) ||
@@ -286,6 +295,7 @@ static const struct doing {
 			   { "job.storage_read_bytes", "job.storage_written_bytes" } },
 	[DOER_FAULTS] = { { "process.minor_faults" }, { "job.minor_faults" } },
 	[DOER_SWITCHES] = { { "process.voluntary_switches" }, { "job.voluntary_switches" } },
+	[DOER_YIELDS] = { { "process.involuntary_switches" }, { "job.involuntary_switches" } },
 };
 
 void summary_standouts_ask(struct series_index *x)
@@ -494,7 +504,44 @@ static bool is_serial(const struct run *r, uint32_t i, const char *line)
 	return !asks_for_several(line) && !(flags && was_told_by(flags));
 }
 
-static void find_builds(struct summary *s, const struct run *r)
+/* What the nearest make above started, on the way to it: a recipe. 0: there is none. */
+static uint32_t recipe_of(const struct run *r, uint32_t i)
+{
+	for (int k = 0; k < ANCESTORS && i; k++) {
+		uint32_t above = r->instances[i].parent;
+
+		if (above && is_make(r, above))
+			return i;
+		i = above;
+	}
+	return 0;
+}
+
+/* Recipes that compile, for each compiler that was seen: one that loops over many files is one. 0
+ * or -ENOMEM. */
+static int find_recipes(struct story *y, const struct run *r)
+{
+	bool *known = calloc(r->ninstances + 1u, sizeof *known);
+	double recipes = 0, compilers = 0;
+
+	if (!known)
+		return -ENOMEM;
+	for (uint32_t i = 1; i < r->ninstances; i++) {
+		const struct run_instance *in = &r->instances[i];
+		bool counts = in->name && in->domain && !strcmp(in->domain, "process") &&
+			      is_compiler(in->name);
+		uint32_t recipe = counts ? recipe_of(r, i) : 0;
+
+		compilers += recipe != 0;
+		recipes += recipe && !known[recipe];
+		known[recipe] = true;
+	}
+	free(known);
+	y->make_recipes_ratio = compilers > 0 ? recipes / compilers : NAN;
+	return 0;
+}
+
+static int find_builds(struct summary *s, const struct run *r)
 {
 	struct story *y = &s->story;
 	bool serial = false, several = false;
@@ -519,13 +566,13 @@ static void find_builds(struct summary *s, const struct run *r)
 	}
 	y->make_is_serial = serial && !several;
 	y->make_is_parallel = several;
+	return serial || several ? find_recipes(y, r) : 0;
 }
 
 int summary_standouts_make(struct summary *s, const struct run *r, const struct series_index *x)
 {
 	find_busiest(s, r, x);
 	find_workers(s, r, x);
-	find_builds(s, r);
 	find_heap(s, r, x);
-	return find_doers(s, r, x);
+	return find_builds(s, r) ? -ENOMEM : find_doers(s, r, x);
 }

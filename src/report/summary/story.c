@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* story.c - findings over time: one core at work, holes, growth of memory. */
+#include "core/statistics/trend.h"
 #include "report/phases/phases.h"
 #include "report/summary/parts.h"
 
@@ -289,53 +290,6 @@ static void tell_serial_process(struct summary *s)
 
 /* ---- memory ---- */
 
-struct line {
-	double slope, error, from, to; /* error: two standard errors of the slope */
-};
-
-/* Least squares over windows begin..end. Neighbours are alike, so that there are fewer independent
- * ones than windows: by (1 - r) / (1 + r), r the correlation of a residual with the next one
- * (Bayley and Hammersley, 1946; as used for trends of climate by Santer et al., 2000). */
-static struct line fit(const struct timeline *t, const double *v, uint32_t begin, uint32_t end)
-{
-	double n = 0, x = 0, y = 0, xx = 0, xy = 0, rr = 0, next = 0, before = NAN, r;
-	struct line l = { NAN, NAN, NAN, NAN };
-
-	for (uint32_t i = begin; i < end; i++) {
-		if (isnan(v[i]))
-			continue;
-		n++;
-		x += i;
-		y += v[i];
-	}
-	x /= n;
-	y /= n;
-	for (uint32_t i = begin; i < end; i++) {
-		if (isnan(v[i]))
-			continue;
-		xx += (i - x) * (i - x);
-		xy += (i - x) * (v[i] - y);
-	}
-	if (!(n >= 4) || !(xx > 0))
-		return l;
-	l.slope = xy / xx;
-	for (uint32_t i = begin; i < end; i++) {
-		double rest = v[i] - y - l.slope * (i - x);
-
-		if (isnan(rest))
-			continue;
-		rr += rest * rest;
-		next += isnan(before) ? 0 : rest * before;
-		before = rest;
-	}
-	r = rr > 0 ? fmin(fmax(next / rr, 0), 0.98) : 0;
-	l.error = 2 * sqrt(rr / (n - 2) / xx * (1 + r) / (1 - r)) / t->width_s;
-	l.from = y + l.slope * (begin - x);
-	l.to = y + l.slope * (end - 1 - x);
-	l.slope /= t->width_s;
-	return l;
-}
-
 /* Of the thirds, the one that grows least. */
 static double least_slope(const struct timeline *t, const double *v, uint32_t begin, uint32_t end)
 {
@@ -343,7 +297,9 @@ static double least_slope(const struct timeline *t, const double *v, uint32_t be
 	double least = INFINITY;
 
 	for (uint32_t i = 0; i < 3; i++)
-		least = fmin(least, fit(t, v, begin + i * third, begin + (i + 1) * third).slope);
+		least = fmin(
+			least,
+			trend_of(v, begin + i * third, begin + (i + 1) * third, t->width_s).slope);
 	return least;
 }
 
@@ -358,16 +314,32 @@ static uint32_t before_release(const double *bytes, uint32_t end, uint32_t whole
 	return whole - top <= whole / 5 ? top : end;
 }
 
+/* How fast pages of mapped files grew, which the kernel takes back when it needs room; those of
+ * files in memory, and of what processes share there, it cannot. 0: not known. */
+static double files_slope(const struct timeline *t, uint32_t begin, uint32_t end)
+{
+	const struct timeline_row *shared = timeline_find(t, summary_shared_metric);
+	const struct timeline_row *held = timeline_find(t, summary_memory_files_metric);
+	double all, kept;
+
+	if (!shared)
+		return 0;
+	all = trend_of(shared->value, begin, end, t->width_s).slope;
+	kept = held ? trend_of(held->value, begin, end, t->width_s).slope : NAN;
+	return fmax(0, all) - fmax(0, kept);
+}
+
 /* A job takes its memory when it begins and gives it back when it ends: neither is growth. What
  * worked for half of the run and then slept is judged by the time of its work. */
 static void tell_memory(struct story *y, const struct timeline *t, const double *bytes,
 			uint32_t worked)
 {
+	static const double mostly = 0.5;
 	enum { LEAST_WINDOWS = 16 };
 	uint32_t whole = worked >= t->nwindows / 2 ? worked : t->nwindows;
 	uint32_t end = whole, begin = end / 5;
 	double most = 0;
-	struct line l;
+	struct trend l;
 
 	for (uint32_t i = 0; i < t->nwindows; i++)
 		most = fmax(most, bytes[i]);
@@ -376,7 +348,9 @@ static void tell_memory(struct story *y, const struct timeline *t, const double 
 	end = before_release(bytes, end, whole);
 	if (end < begin + LEAST_WINDOWS)
 		return;
-	l = fit(t, bytes, begin, end);
+	l = trend_of(bytes, begin, end, t->width_s);
+	if (l.slope > 0 && files_slope(t, begin, end) >= mostly * l.slope)
+		return;
 	y->leak_bytes_per_s = l.slope;
 	y->leak_error_bytes_per_s = l.error;
 	y->leak_steadiness = l.slope > 0 ? least_slope(t, bytes, begin, end) / l.slope : NAN;
@@ -396,6 +370,7 @@ static void init_ending(struct story *y)
 	y->workers = y->worker_most_s = y->worker_others_s = y->late_sleeps = y->late_s = NAN;
 	y->hidden_work_ratio = y->hidden_s = y->hidden_short = y->hidden_crashes = NAN;
 	y->compilers = y->compilers_s = y->make_is_serial = y->make_is_parallel = NAN;
+	y->make_recipes_ratio = y->may_serve = NAN;
 	y->hidden_alike = y->hidden_each_time = y->killed = y->killed_s = y->killed_signal = NAN;
 	y->heap_limit = y->heap_held = y->last_touched_bytes = y->alike = NAN;
 	y->disk_free_bytes = y->disk_bytes = y->disk_free_ratio = y->disk_no_inodes = NAN;

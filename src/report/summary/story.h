@@ -16,8 +16,8 @@
 enum { STORY_TEXT = 160, STORY_WHERE = 1200 };
 
 /* What a command may have done at least half of: time in the kernel, bytes through system calls,
- * bytes of storage, page faults, waits. */
-enum { DOER_KERNEL, DOER_MOVED, DOER_STORAGE, DOER_FAULTS, DOER_SWITCHES, DOERS };
+ * bytes of storage, page faults, waits, cores that it gave up or that were taken from it. */
+enum { DOER_KERNEL, DOER_MOVED, DOER_STORAGE, DOER_FAULTS, DOER_SWITCHES, DOER_YIELDS, DOERS };
 
 /* The limits that a process is given (ulimit), and how near it came to them. */
 enum {
@@ -147,6 +147,7 @@ struct story {
 	 * work: the share of the CPU time that they all had, and the one of them that had most of
 	 * it. */
 	double silent_by_sleep; /* 1: all that waited at the end were commands sleep, else 0 */
+	double may_serve; /* 1: as a server waits or a monitor, which run until they are ended */
 	double hidden_failures, hidden_work_ratio, hidden_s;
 	/* Those that did less of it, and how many of these crashed; of the one that is named how
 	 * many ended like it, and whether its command fails each time. */
@@ -157,7 +158,7 @@ struct story {
 	double killed, killed_s, killed_signal;
 	/* Processes of compilers, their CPU time, and whether make started them without having been
 	 * told to run several at a time. */
-	double compilers, compilers_s, make_is_serial, make_is_parallel;
+	double compilers, compilers_s, make_is_serial, make_is_parallel, make_recipes_ratio;
 	char killed_process[STORY_TEXT], killed_by[STORY_TEXT + 60];
 	/* Processes that one process started under one name, with that of the longest serial
 	 * stretch, which had most to do: how many, seconds that it worked or waited for a core, and

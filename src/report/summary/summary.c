@@ -294,11 +294,11 @@ static void look_at(struct looked_at *l, const struct run *r, const struct rules
 		    const struct summary_wish *w)
 {
 	bytes_puts(&l->names, summary_kills_metric);
-	bytes_printf(&l->told, "%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s", summary_cores_metric,
+	bytes_printf(&l->told, "%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s", summary_cores_metric,
 		     summary_waited_metric, summary_threads_metric, summary_blocked_metric,
 		     summary_memory_metric, summary_kills_metric, summary_gpus_metric,
 		     summary_ready_metric, summary_count_metric, summary_node_cores_metric,
-		     summary_steal_metric);
+		     summary_steal_metric, summary_shared_metric, summary_memory_files_metric);
 	rules_metrics(builtin, &l->names, &l->told);
 	if (w->site)
 		rules_metrics(w->site, &l->names, &l->told);

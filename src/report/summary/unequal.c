@@ -43,12 +43,39 @@ static double end_of(const struct summary *s, const struct summary_process *p)
 	return isnan(p->end_s) ? s->wall_s : p->end_s;
 }
 
+static double written_by(const struct summary *s, uint32_t instance)
+{
+	for (uint32_t i = 0; i < s->nprocesses; i++)
+		if (s->processes[i].instance == instance)
+			return fmax(0, s->processes[i].written_bytes);
+	return 0;
+}
+
+/* What one wrote after its last sample is its parent's. */
+bool summary_is_fed(const struct summary *s, const struct run *r, const struct summary_process *p)
+{
+	static const double least = 1 << 20, apart = 0.02, unseen_most = 0.25;
+	uint32_t parent = r->instances[p->instance].parent;
+	double most = fmin(written_by(s, parent), unseen_most * p->read_bytes);
+
+	for (uint32_t i = 0; i < s->nprocesses && p->read_bytes >= least; i++) {
+		const struct summary_process *x = &s->processes[i];
+		double unseen = p->read_bytes - x->written_bytes;
+
+		if (x != p && x->instance && r->instances[x->instance].parent == parent &&
+		    unseen >= -apart * p->read_bytes && unseen <= most + apart * p->read_bytes)
+			return true;
+	}
+	return false;
+}
+
 /* Those that one process started at about the time of the first. */
 static void look_at(struct summary *s, const struct run *r, const struct summary_process *first)
 {
 	static const double together_s = 0.5, together = 0.05;
 	struct story *y = &s->story;
-	double sum = 0, n = 0, end = 0, limit = fmax(together_s, together * s->wall_s);
+	double sum = 0, n = 0, end = 0, first_end = INFINITY;
+	double limit = fmax(together_s, together * s->wall_s);
 	const struct summary_process *last = NULL;
 
 	for (uint32_t i = 0; i < s->nprocesses; i++) {
@@ -63,6 +90,7 @@ static void look_at(struct summary *s, const struct run *r, const struct summary
 		if (p->start_s < first->start_s || p->start_s > first->start_s + limit ||
 		    !ended_well(r, p))
 			return;
+		first_end = fmin(first_end, end_of(s, p));
 		sum += end_of(s, p);
 		n++;
 		if (last && end_of(s, p) <= end)
@@ -70,7 +98,10 @@ static void look_at(struct summary *s, const struct run *r, const struct summary
 		last = p;
 		end = end_of(s, p);
 	}
-	if (!last || n < 2 || end - sum / n <= fmax(0, y->alike_last_s - y->alike_mean_s))
+	/* What began when another one had ended ran behind it, not beside it. */
+	if (!last || n < 2 || last->start_s >= first_end ||
+	    end - sum / n <= fmax(0, y->alike_last_s - y->alike_mean_s) ||
+	    summary_is_fed(s, r, last))
 		return;
 	y->alike = n;
 	y->alike_last_s = end - first->start_s;
