@@ -245,11 +245,24 @@ static void test_parts_add_up_to_the_exact_time(void **state)
 	assert_true(isnan(a.rest_s) && a.short_s == 0 && fabs(a.whole_s - 5.2) < 1e-9);
 }
 
+static void test_commands_are_known_by_the_names_of_the_kernel(void **state)
+{
+	(void)state;
+	assert_true(code_is_of("sort", "sort"));
+	assert_true(code_is_of("python", "python train.py"));
+	assert_true(code_is_of("a-program-with-", "a-program-with-a-long-name"));
+	assert_true(code_is_of("a-program-with-", "a-program-with-a-long-name in.txt"));
+	assert_false(code_is_of("pyth", "python train.py"));
+	assert_false(code_is_of("python", "pythonic"));
+	assert_false(code_is_of("worker", "python worker"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_real_names_are_where_they_belong),
 		cmocka_unit_test(test_parts_add_up_to_the_exact_time),
+		cmocka_unit_test(test_commands_are_known_by_the_names_of_the_kernel),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -276,15 +276,22 @@ void code_account_make(struct code_account *a, const struct code_command *c, uin
 	a->rest_s = a->user_s - a->sampled_s - a->short_s;
 }
 
-/* What was sampled of processes of that name. The kernel cuts names to 15 bytes. */
-static double sampled_of(const struct stacks *s, const char *command)
+bool code_is_of(const char *comm, const char *command)
 {
 	enum { COMM = 15 };
+	size_t word = strcspn(command, " ");
+
+	return !strncmp(comm, command, COMM) || (strlen(comm) == word && !strncmp(comm, command, word));
+}
+
+/* What was sampled of processes of that name. */
+static double sampled_of(const struct stacks *s, const char *command)
+{
 	const struct stacks_rows *rows = &s->rows[STACKS_BY_COMMAND];
 	double sum = 0;
 
 	for (uint32_t i = 0; i < rows->n; i++)
-		if (!strncmp(rows->row[i].command, command, COMM))
+		if (code_is_of(rows->row[i].command, command))
 			sum += rows->row[i].self;
 	return sum;
 }

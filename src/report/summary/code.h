@@ -100,7 +100,10 @@ void code_classes_words(const struct code *code, unsigned most, struct bytes *ou
  * terminal. */
 void code_functions_words(const struct code *code, unsigned most, struct bytes *out);
 
-/* The command that has half of what was sampled; where nothing was, of the CPU time. NULL: none. */
+/* Is the kernel's name of a process, of 15 bytes at most, that of this command? "python" is of
+ * "python train.py". */
+bool code_is_of(const char *comm, const char *command);
+/* The command that has nearly all CPU time, or half of what was sampled. NULL: none. */
 const struct summary_command *code_command(const struct summary *s);
 /* CPU time of the commands that have samples, in seconds: of the others nothing is known. INFINITY:
  * not known. */

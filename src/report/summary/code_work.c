@@ -30,23 +30,41 @@ static const struct summary_process *alone_of(const struct summary *s, const cha
 	return NULL;
 }
 
-static const struct summary_command *command_named(const struct summary *s, const char *name)
+/* The one that used most CPU time. */
+static const struct summary_command *command_of(const struct summary *s, const char *comm)
 {
 	for (uint32_t i = 0; i < s->ncommands; i++)
-		if (!strcmp(s->commands[i].name, name))
+		if (code_is_of(comm, s->commands[i].name))
 			return &s->commands[i];
 	return NULL;
 }
 
+/* Does one of the sampled have its name? Threads may have names of their own. */
+static bool is_sampled(const struct stacks_rows *rows, const char *command)
+{
+	for (uint32_t i = 0; i < rows->n; i++)
+		if (code_is_of(rows->row[i].command, command))
+			return true;
+	return false;
+}
+
+/* Threads may have names of their own: then the CPU time alone says which it is. */
 const struct summary_command *code_command(const struct summary *s)
 {
+	static const double half = 0.5, nearly_all = 0.9;
 	const struct stacks *st = s->code->stacks;
 	const struct stacks_rows *rows = &st->rows[STACKS_BY_COMMAND];
+	const struct summary_command *top = s->ncommands ? s->commands : NULL, *sampled = NULL;
 
+	if (top && top->cpu_s >= nearly_all * s->cpu_s)
+		return top;
+	if (rows->n && !(rows->row[0].self >= half * st->total))
+		return NULL;
 	if (rows->n)
-		return rows->row[0].self >= st->total / 2 ? command_named(s, rows->row[0].command)
-							  : NULL;
-	return s->ncommands && s->commands[0].cpu_s >= s->cpu_s / 2 ? s->commands : NULL;
+		sampled = command_of(s, rows->row[0].command);
+	if (sampled)
+		return sampled;
+	return top && top->cpu_s >= half * s->cpu_s ? top : NULL;
 }
 
 double code_sampled_s(const struct summary *s)
@@ -54,14 +72,13 @@ double code_sampled_s(const struct summary *s)
 	const struct stacks_rows *rows = &s->code->stacks->rows[STACKS_BY_COMMAND];
 	double sum = 0;
 
-	for (uint32_t i = 0; i < rows->n; i++) {
-		const struct summary_command *c = command_named(s, rows->row[i].command);
-
-		if (!c || isnan(c->cpu_s))
+	for (uint32_t i = 0; i < rows->n; i++)
+		if (!command_of(s, rows->row[i].command))
 			return INFINITY;
-		sum += c->cpu_s;
-	}
-	return rows->n ? sum : INFINITY;
+	for (uint32_t i = 0; i < s->ncommands; i++)
+		if (is_sampled(rows, s->commands[i].name))
+			sum += s->commands[i].cpu_s;
+	return rows->n && !isnan(sum) ? sum : INFINITY;
 }
 
 /* With the arguments of the one that used most. */
