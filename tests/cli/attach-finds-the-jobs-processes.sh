@@ -45,8 +45,14 @@ equal "births are not exact: a member is found within a second" false \
 	"$("$SONDE" show --json out | jq '.nodes[0].metadata["job.births_exact"]')"
 
 # It looks for them between samples, however rare these are.
-PBS_JOBID=$job sleep 4 &
-PBS_JOBID=$job timeout 100 "$SONDE" attach --job -i 10m --grace 2s -o rare 2>said || fail "attach with rare samples: $(cat said)"
+PBS_JOBID=$job sleep 100 &
+sleeper=$!
+PBS_JOBID=$job timeout 100 "$SONDE" attach --job -i 10m --grace 2s -o rare 2>said &
+attached=$!
+wait_for 60 has_begun rare
+sleep 3 # it looks each second
+kill $sleeper
+wait $attached || fail "attach with rare samples: $(cat said)"
 equal "seen between samples" 1 "$(figure rare '.commands[] | select(.name == "sleep") | .processes')"
 holds "it stays until grace is over" "$(figure rare .job.wall_seconds) >= 2"
 

@@ -38,8 +38,8 @@ poll.register(ends[1], select.POLLIN)
 poll.poll()" second 1
 hangs @both "$PYTHON" -c "$two
 select.select(ends, [], [])" both 2
-# The child that should end the wait failed before.
-hangs ": sh (pid PID), T after the start, with exit code 3. Then" sh -c 'mkfifo never; exec 9<>never; sh -c "sleep 0.5; exit 3" & read x <&9'
+# The child that should end the wait worked, and failed: then began the silence, however long it took.
+hangs ": spin (pid PID), T after the start, with exit code 3. Then" sh -c 'mkfifo never; exec 9<>never; "$0" 100000 3 & read x <&9' "$PROGRAMS/spin"
 # That nothing was found is no failure.
 hangs "waits for a FIFO that nobody writes. Then" sh -c 'mkfifo silent; sleep 0.5 | grep nothing; read x <silent'
 hangs "sleep (pid PID) sleeps (timer)" sh -c 'sleep 30; true'

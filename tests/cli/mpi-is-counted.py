@@ -20,14 +20,24 @@ os.environ |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": 
 MPIS = [mpi for mpi in ("openmpi", "mpich") if shutil.which(f"mpicc.{mpi}") and shutil.which(f"mpirun.{mpi}")]
 SCHEMA = json.load(open(f"{TOP}/docs/schema/mpi.json", encoding="utf-8"))
 RANKS = 3
-PAUSE = .05  # a busy machine may stop a rank between two looks at a clock
+PAUSE = .05
+
+
+class Interrupted(Exception):
+    """A busy machine may stop a rank between its look at the clock and Sonde's: then once more. Counts are right each time."""
+
+
+def by_clock(good, *what):
+    if not good:
+        raise Interrupted(*what)
 
 
 def run(*command, **more):
-    return subprocess.run(command, check=True, timeout=120, text=True, stdout=subprocess.PIPE, **more).stdout
+    return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE, **more).stdout
 
 
 def record(out, mpi, *command, environment=None):
+    shutil.rmtree(out, ignore_errors=True)
     run(SONDE, "run", "--quiet", "-i", "50ms", "--annotations", "mpi", "-o", out, "--", f"mpirun.{mpi}", "-n", str(RANKS), *command,
         env=os.environ | (environment or {}))
     shown = json.loads(run(SONDE, "show", "--mpi", "--json", out))
@@ -59,12 +69,13 @@ def check_calls(what, shown, out):
         for name, (calls, size, seconds) in functions.items():
             have = got[rank, name]
             assert have[:2] == [calls, size], f"{what}: rank {rank}, {name}: {have[:2]}, wanted {[calls, size]}"
-            assert abs(have[2] - seconds) < .02 * seconds + PAUSE, f"{what}: rank {rank}, {name}: {have[2]} s, its clock: {seconds} s"
+            by_clock(abs(have[2] - seconds) < .02 * seconds + PAUSE, what, rank, name, have[2], seconds)
         more = {name for of, name in got if of == rank and got[of, name][0]} - set(functions) - {"MPI_Init"}
         assert not more, f"{what}: rank {rank}: {more} as well"
         have = shown["ranks"][rank]
-        assert have["rank"] == rank and abs(have["inside_seconds"] - whole[1]) < .02 * whole[1] + PAUSE, f"{what}: {have}, {whole}"
-        assert abs(have["elapsed_seconds"] - whole[0]) < .02 * whole[0] + PAUSE, f"{what}: {have}, {whole}"
+        assert have["rank"] == rank, f"{what}: {have}"
+        by_clock(abs(have["inside_seconds"] - whole[1]) < .02 * whole[1] + PAUSE, what, have, whole)
+        by_clock(abs(have["elapsed_seconds"] - whole[0]) < .02 * whole[0] + PAUSE, what, have, whole)
 
 
 def balance_of(out, phase):
@@ -82,7 +93,7 @@ def check_formulas(what, shown, out):
               "communication_ratio": max(computes) / elapsed}
     have = shown["efficiency"]
     for name, value in wanted.items():
-        assert abs(have[name] - value) < .01, f"{what}: {name} {have[name]}, wanted {value}"
+        by_clock(abs(have[name] - value) < .01, what, name, have[name], value)
     assert abs(have["serialisation_ratio"] * have["transfer_ratio"] - have["communication_ratio"]) < 1e-9, f"{what}: {have}"
 
 
@@ -90,10 +101,12 @@ def compile_c(mpi, name, *more):
     run(f"mpicc.{mpi}", "-O2", "-o", f"{name}.{mpi}", f"{TOP}/tests/programs/mpi/{name}.c", *more)
 
 
-def phase_faults(shown, out):
+def check_phases(shown, out):
+    """A phase begins for all when it does for one; where others have the cores, ranks come to it at different times."""
     phases = {p["phase"]: p["efficiency"]["load_balance_ratio"] for p in shown["phases"]}
     assert set(phases) == {"even", "skewed"}, phases
-    return [(name, have, balance_of(out, name)) for name, have in phases.items() if have is None or abs(have - balance_of(out, name)) >= .03]
+    for name, have in phases.items():
+        by_clock(have is not None and abs(have - balance_of(out, name)) < .03, name, have, balance_of(out, name))
 
 
 def check_c(mpi):
@@ -106,15 +119,8 @@ def check_c(mpi):
     wanted = {(rank, (rank + 1) % RANKS): (80, 80 * 4000) for rank in range(RANKS)}
     wanted[0, RANKS - 1] = 80, 80 * 80
     assert peers == wanted, f"{mpi}: {peers}"
-    assert shown["late_rank"] == RANKS - 1 and shown["late_seconds"] > .005, f"{mpi}: {shown['late_rank']}, {shown['late_seconds']}"
-    faults = phase_faults(shown, f"c.{mpi}.said")
-    # A phase begins for all when it does for one; where others have the cores, ranks come to it at different times.
-    for again in range(4):
-        if not faults:
-            break
-        shown = record(f"c{again}.{mpi}", mpi, f"./known.{mpi}", "40", f"c{again}.{mpi}.said")
-        faults = phase_faults(shown, f"c{again}.{mpi}.said")
-    assert not faults, f"{mpi}: {faults}"
+    by_clock(shown["late_rank"] == RANKS - 1 and shown["late_seconds"] > .005, mpi, shown["late_rank"], shown["late_seconds"])
+    check_phases(shown, f"c.{mpi}.said")
     text = run(SONDE, "show", "--mpi", f"c.{mpi}")
     assert "MPI_Allreduce (last: rank 2)" in text and "rank 2 comes last to what all do" in text, text
     assert re.search(r"^MPI +3 ranks: parallel efficiency", run(SONDE, "show", "--all", f"c.{mpi}"), re.M)
@@ -185,11 +191,11 @@ def check_late(mpi):
     for i, (name, last) in enumerate((("MPI_Barrier", RANKS - 1), ("MPI_Bcast", 0))):
         times = [each[i] for each in came]
         spread, have = max(times) - min(times), functions[name]
-        assert times.index(max(times)) == last and spread > .005, f"{mpi}: {name}: {times}"
-        assert have["last_rank"] == last and abs(have["arrival_spread_seconds"] - spread) < .005, f"{mpi}: {name}: {have}, its clock: {spread}"
+        by_clock(times.index(max(times)) == last and spread > .005, mpi, name, times)
+        by_clock(have["last_rank"] == last and abs(have["arrival_spread_seconds"] - spread) < .005, mpi, name, have, spread)
 
 
-# First the others wait for rank 0, then for rank 2, as long: their sums are equal. Each says how long it worked in each step.
+# First the others wait for rank 0, then for rank 2, as long: their sums are equal. Each says how long it was outside of MPI in each step.
 HELD = """
 #include <mpi.h>
 #include <stdio.h>
@@ -209,13 +215,14 @@ int main(int argc, char **argv)
 	FILE *f;
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	double from = now();
 	for (int i = 0; i < STEPS; i++) {
 		int slow = i < HALF ? 0 : 2;
 		const struct timespec work = { 0, rank == slow ? 200 * MS : 20 * MS };
-		double from = now();
 		nanosleep(&work, NULL);
 		worked[i] = now() - from;
 		MPI_Barrier(MPI_COMM_WORLD);
+		from = now();
 	}
 	snprintf(name, sizeof name, "%s.%d", argv[1], rank);
 	f = fopen(name, "w");
@@ -234,13 +241,17 @@ def check_held(mpi):
     run(f"mpicc.{mpi}", "-O2", "-o", f"held.{mpi}", "held.c")
     shown = record(f"held.{mpi}.out", mpi, f"./held.{mpi}", f"held.{mpi}.said")
     worked = [[float(line) for line in open(f"held.{mpi}.said.{rank}", encoding="utf-8")] for rank in range(RANKS)]
+    centre = []
     for rank, of in ((0, range(15)), (2, range(15, 30))):
-        wanted = sum(worked[rank][i] - sum(worked[other][i] for other in range(RANKS) if other != rank) / (RANKS - 1) for i in of)
+        longer = [worked[rank][i] - sum(worked[other][i] for other in range(RANKS) if other != rank) / (RANKS - 1) for i in range(30)]
+        least, most = .6 * sum(longer[i] for i in of), 1.02 * sum(max(0, s) for s in longer) + PAUSE
         held = shown["ranks"][rank]["held_seconds"]
-        assert .6 * wanted < held < 1.02 * wanted + PAUSE, f"{mpi}: rank {rank}: {held}, its clock: {wanted}"
-    longest = sorted(shown["waited_for"], key=lambda s: -s["held_seconds"])[:2]
-    first, second = sorted(longest, key=lambda s: s["from_seconds"])
-    assert [first["rank"], second["rank"]] == [0, 2] and first["to_seconds"] <= second["from_seconds"] + .3, f"{mpi}: {longest}"
+        by_clock(least < held < most, mpi, rank, held, longer)
+        spans = [s for s in shown["waited_for"] if s["rank"] == rank]
+        assert spans, f"{mpi}: rank {rank}: {shown['waited_for']}"
+        centre.append(sum(s["held_seconds"] * (s["from_seconds"] + s["to_seconds"]) / 2 for s in spans) / sum(s["held_seconds"] for s in spans))
+    # Half of what it is where nobody else had a rank stopped for a moment, which divides spans and makes others.
+    by_clock(centre[0] + 1.5 < centre[1], mpi, centre, shown["waited_for"])
     assert abs(sum(r["held_seconds"] for r in shown["ranks"]) - shown["held_seconds"]) < 1e-6, shown["ranks"]
     text = run(SONDE, "show", "--mpi", f"held.{mpi}.out")
     assert re.search(r"^while rank [02] computed, the others were in MPI for at least ", text, re.M), text
@@ -290,8 +301,12 @@ if not MPIS:
     print("no MPI is installed")
     sys.exit(77)
 for each in MPIS:
-    check_c(each)
-    check_fortran(each)
-    check_late(each)
-    check_held(each)
-    check_tools(each)
+    for check in (check_c, check_fortran, check_late, check_held, check_tools):
+        for turns_left in reversed(range(5)):
+            try:
+                check(each)
+                break
+            except Interrupted as fault:
+                print(check.__name__, fault, flush=True)
+                if not turns_left:
+                    raise

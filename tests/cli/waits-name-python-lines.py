@@ -45,7 +45,7 @@ while time.monotonic() < END:
     os.write(w, b"x")
     q.put(1)
     work(0.001)
-    time.sleep(0.02)
+    time.sleep(0.2)
 q.put(0)
 os.close(w)
 [t.join() for t in threads]

@@ -111,7 +111,7 @@ if USER:
     assert 0 < seen["on_cpu_seconds"] < seen["wall_seconds"], seen
 
 # ---- exec, and samples of CPU time beside it ----
-found = ended(begin("exec", "sh", "-c", f"sleep 2; exec {MIX} 4 sleep:200:300", options=("--waits", "--stacks=499")), "exec")
+found = ended(begin("exec", "sh", "-c", f"sleep 2; exec {MIX} 4 sleep:10:300", options=("--waits", "--stacks=499")), "exec")
 paths = {tuple(found.path(s.node)) for s in found.samples if s.kind == WAITS and "wait_in_sleep" in found.path(s.node)}
 assert paths and all(path[0].lstrip("_") in ("clone3", "clone") and path[-1] == "timer" for path in paths), paths
 assert through(found, "wait_in_sleep") > 0.5, through(found, "wait_in_sleep")

@@ -149,8 +149,9 @@ int main(int argc, char **argv)
 	from = MPI_Wtime();
 	MPI_Barrier(MPI_COMM_WORLD);
 	count(BARRIER, 0, from);
-	if (argc > 2)
-		print(argv[2], MPI_Wtime() - begin, &even, &skewed);
+	begin = MPI_Wtime() - begin;
 	MPI_Finalize();
+	if (argc > 2)
+		print(argv[2], begin, &even, &skewed);
 	return 0;
 }
