@@ -92,7 +92,7 @@ struct pauses {
 		connects_failed; /* of TCP: the kernel's count; since looks found it asleep */
 	bool failed_known;
 	struct pause {
-		int64_t ns;
+		int64_t ns, most;                /* most: processes in one look */
 		char text[2 * WAITING_TEXT + 8]; /* of the first process that was seen in it */
 		bool beside_sleeper;             /* and of the one that slept meanwhile */
 		bool is_named;                   /* what it waits for */
