@@ -25,8 +25,8 @@ db = sqlite3.connect("rows.db")
 db.execute("create table if not exists t(a)")
 db.commit()
 db.close()
-todo = [write] * int(sys.argv[1]) + [look] * int(sys.argv[2])
-processes = [multiprocessing.Process(target=one, args=(k, 4)) for k, one in enumerate(todo)]
+kinds = [write] * int(sys.argv[1]) + [look] * int(sys.argv[2])
+processes = [multiprocessing.Process(target=one, args=(k, 4)) for k, one in enumerate(kinds)]
 [p.start() for p in processes]
 [p.join() for p in processes]
 """
