@@ -208,8 +208,8 @@ enum {
 
 /* What was seen in one look: of each kind one process. */
 struct seen {
-	bool kind[STALL_NUMBER_OF];
-	pid_t sleeper; /* that of STALL_TIMER */
+	uint32_t kind[STALL_NUMBER_OF]; /* how many */
+	pid_t sleeper;                  /* that of STALL_TIMER */
 	struct waiting of[STALL_NUMBER_OF];
 };
 
@@ -253,9 +253,8 @@ static void look(struct pauses *p, const struct tree *t, const struct root *proc
 		if (!look_at(p, t, proc, pid[n], &now[looked]))
 			continue;
 		looked++;
-		if (seen->kind[w->kind] && (!w->is_named || seen->of[w->kind].is_named))
+		if (seen->kind[w->kind]++ && (!w->is_named || seen->of[w->kind].is_named))
 			continue;
-		seen->kind[w->kind] = true;
 		seen->of[w->kind] = *w;
 		inspection_mask_text(p->secrets, seen->of[w->kind].text, sizeof w->text);
 		if (w->kind == STALL_TIMER)
@@ -287,6 +286,8 @@ static void add(struct pauses *p, const struct seen *seen, enum stall kind, int6
 			 k->beside_sleeper ? seen->of[STALL_TIMER].text : "");
 	}
 	k->ns += ns;
+	if (seen->kind[kind] > k->most)
+		k->most = seen->kind[kind];
 }
 
 /* The wait that says most; of a job that runs after all, none. A server has nothing to do while
@@ -362,6 +363,7 @@ static void count(struct pauses *p, const struct root *proc, const struct seen *
 	}
 	add(p, seen, STALL_STOPPED, ns);
 	add(p, seen, STALL_FILE_LOCK, ns);
+	add(p, seen, STALL_DATABASE, ns);
 	add(p, seen, STALL_STORAGE, ns);
 }
 
@@ -430,6 +432,8 @@ void pauses_say_end(const struct pauses *p, struct sample *s)
 		sample_meta_int(s, key, p->kind[kind].looks);
 		snprintf(key, sizeof key, "job.waited.%s_in", stall_name((enum stall)kind));
 		sample_meta_text(s, key, p->kind[kind].text);
+		snprintf(key, sizeof key, "job.waited.%s_most", stall_name((enum stall)kind));
+		sample_meta_int(s, key, p->kind[kind].most);
 	}
 }
 

@@ -11,6 +11,8 @@
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -156,6 +158,7 @@ struct used {
 	int64_t blocks; /* how often it blocked until it was looked at last */
 	int clock;      /* -1: there is none */
 	int status;     /* its file in /proc; -1: not opened yet */
+	void *switches; /* a ring of records of its switches; NULL: there is none */
 };
 
 struct interpreted {
@@ -182,6 +185,11 @@ struct interpreted *interpreted_make(struct spaces *s, struct profile *p)
 	return i;
 }
 
+static size_t switches_bytes(void)
+{
+	return 2 * (size_t)sysconf(_SC_PAGESIZE);
+}
+
 static int clock_open(pid_t tid)
 {
 	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE,
@@ -200,8 +208,45 @@ static int64_t clock_read(int fd)
 	return read(fd, &count, sizeof count) == (ssize_t)sizeof count ? (int64_t)count : 0;
 }
 
+/* A ring that is written over and over. */
+static void *switches_open(pid_t tid)
+{
+	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE,
+				     .size = sizeof a,
+				     .config = PERF_COUNT_SW_DUMMY,
+				     .context_switch = 1,
+				     .exclude_kernel = 1,
+				     .exclude_hv = 1 };
+	int fd = (int)syscall(SYS_perf_event_open, &a, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	void *ring =
+		fd < 0 ? MAP_FAILED : mmap(NULL, switches_bytes(), PROT_READ, MAP_SHARED, fd, 0);
+
+	if (fd >= 0)
+		close(fd); /* the ring keeps it */
+	return ring == MAP_FAILED ? NULL : ring;
+}
+
+enum standing interpreted_standing(const void *ring, size_t page)
+{
+	const struct perf_event_mmap_page *head = ring;
+	const char *records = (const char *)ring + page;
+	struct perf_event_header last;
+	uint64_t end = __atomic_load_n(&head->data_head, __ATOMIC_ACQUIRE);
+
+	if (end < sizeof last)
+		return STANDS_UNKNOWN;
+	memcpy(&last, records + (end - sizeof last) % page, sizeof last);
+	if (last.type != PERF_RECORD_SWITCH || last.size != sizeof last)
+		return STANDS_UNKNOWN;
+	if (!(last.misc & PERF_RECORD_MISC_SWITCH_OUT))
+		return STANDS_RUNNING;
+	return last.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? STANDS_TAKEN : STANDS_BLOCKED;
+}
+
 static void used_close(const struct used *u)
 {
+	if (u->switches)
+		munmap(u->switches, switches_bytes());
 	if (u->clock >= 0)
 		close(u->clock);
 	if (u->status >= 0)
@@ -282,8 +327,9 @@ static uint32_t node_of(struct interpreted *i, struct python *p, pid_t tid)
 }
 
 /* Has it been ready to run, with a CPU or without, ever since it was looked at last? Its file stays
- * open: to find it costs as much as to read it. */
-static bool is_ready(struct used *u)
+ * open: to find it costs as much as to read it. One that blocked and is ready may wait for a core
+ * where it was woken, or where it lost one: from now on its switches tell. */
+static bool was_ready(struct used *u)
 {
 	char path[64], text[4096];
 	struct thread_status now;
@@ -299,7 +345,23 @@ static bool is_ready(struct used *u)
 	if (thread_status_parse(text, &now))
 		return false;
 	u->blocks = now.voluntary;
+	if (now.state == 'R' && now.voluntary != before)
+		u->switches = switches_open(u->tid);
 	return now.state == 'R' && now.voluntary == before;
+}
+
+static bool may_run(struct used *u)
+{
+	return u->switches
+		       ? interpreted_standing(u->switches, switches_bytes() / 2) != STANDS_BLOCKED
+		       : was_ready(u);
+}
+
+/* If it has had no CPU meanwhile: was that taken from it where it is? */
+static bool is_taken(struct used *u, bool is_fresh)
+{
+	return u->switches ? interpreted_standing(u->switches, switches_bytes() / 2) == STANDS_TAKEN
+			   : !is_fresh || was_ready(u);
 }
 
 /* Gives its time to where it is: on a CPU all the while, or where the CPU was taken from it. On a
@@ -310,18 +372,19 @@ static void look_at(struct interpreted *i, struct used *u, bool is_fresh)
 	const struct sampled s = { u->pid, u->tid, u->at_ns, u->cpu_ns };
 	struct space *x = spaces_get(i->spaces, u->pid);
 	struct python *python = python_of(i->spaces->modules, x, i->codes);
-	int64_t began_ns, ran_ns;
+	int64_t began_ns, before_ns, after_ns;
 	uint32_t node;
 
-	if (!python || u->clock < 0 || (!is_fresh && !is_ready(u)))
+	if (!python || u->clock < 0 || (!is_fresh && !may_run(u)))
 		return;
-	ran_ns = clock_read(u->clock);
+	before_ns = clock_read(u->clock);
 	began_ns = clock_mono_ns();
 	node = node_of(i, python, u->tid);
-	ran_ns = clock_read(u->clock) - ran_ns;
+	after_ns = clock_read(u->clock);
 	if (!node)
 		return;
-	if (2 * ran_ns < clock_mono_ns() - began_ns && (ran_ns || (is_fresh && !is_ready(u))))
+	if (2 * (after_ns - before_ns) < clock_mono_ns() - began_ns &&
+	    (after_ns != before_ns || !is_taken(u, is_fresh) || clock_read(u->clock) != after_ns))
 		return;
 	profile_look(i->profile, x, &s, &(struct looked){ node, SAMPLE_PYTHON, 1 });
 	u->cpu_ns = 0;

@@ -47,9 +47,21 @@ const struct stack *python_merge_running(struct python_merge *m, struct python *
  * A sample tells which thread used CPU time, and its native stack, which is the interpreter's. Such
  * a thread is looked at from outside (unwind/python.h), unstopped, and gives all CPU time that it
  * has used since its last look to where it is, if it was on a CPU during the look. Else it
- * keeps the time for a later one: where a thread waits, for a core too, is not where it uses CPU
- * time. On a busy machine threads lose their core at system calls more often than elsewhere.
+ * keeps the time for a later one: where a thread waits is not where it uses CPU time, and one that
+ * waits for a core may be where it was woken. It counts where the CPU was taken from it, as the
+ * kernel's records of its switches tell; on a busy machine that is at system calls more often than
+ * elsewhere.
  */
+
+enum standing {
+	STANDS_UNKNOWN, /* it has not been switched since the ring was made */
+	STANDS_RUNNING,
+	STANDS_TAKEN,   /* it waits for a core where it lost one */
+	STANDS_BLOCKED, /* it waits, or it was woken where it did and waits for a core */
+};
+
+/* By the last record of a ring of switches, which has a page of records behind its own. */
+enum standing interpreted_standing(const void *ring, size_t page);
 
 struct interpreted;
 

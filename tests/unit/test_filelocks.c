@@ -108,11 +108,51 @@ static void test_a_lock_that_is_asked_for(void **state)
 	}
 }
 
+/* SQLite locks bytes from 1 GiB on; a parent's lock counts, too. */
+static void test_a_lock_of_a_database(void **state)
+{
+	static const struct {
+		const char *locks;
+		bool found;
+	} cases[] = {
+		{ "1: POSIX  ADVISORY  WRITE 400 fe:02:8 1073741825 1073741825\n", true },
+		{ "1: POSIX  ADVISORY  READ  300 fe:02:8 1073741826 1073742335\n"
+		  "2: POSIX  ADVISORY  WRITE 400 fe:02:8 1073741824 1073742335\n",
+		  true },
+		{ "1: POSIX  ADVISORY  READ  400 fe:02:8 1073741826 1073742335\n", false },
+		{ "1: POSIX  ADVISORY  WRITE 200 fe:02:8 1073741825 1073741825\n", false },
+		{ "1: POSIX  ADVISORY  WRITE 400 fe:02:9 1073741825 1073741825\n", false },
+		{ "1: POSIX  ADVISORY  WRITE 400 fe:02:8 1073741825 1073742336\n", false },
+		{ "1: POSIX  ADVISORY  WRITE 400 fe:02:8 1073741823 1073741825\n", false },
+		{ "1: POSIX  ADVISORY  WRITE 400 fe:02:8 1073741825 EOF\n", false },
+		{ "1: POSIX  ADVISORY  WRITE 400 fe:02:8\n", false },
+		{ held, false },
+	};
+	char out[FILELOCKS_TEXT];
+	struct root proc;
+	uint64_t fd;
+
+	(void)state;
+	process(400, "holder", 1);
+	process(200, "asks", 400);
+	tree_put("proc", "200/fdinfo/3", "%s", open_file);
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		tree_put("proc", "locks", "%s", cases[i].locks);
+		assert_int_equal(root_open(&proc, "proc"), 0);
+		print_message("%zu\n", i);
+		assert_int_equal(filelocks_database(&proc, 200, &fd, out), cases[i].found);
+		if (cases[i].found)
+			assert_string_equal(out, "holder (pid 400)");
+		root_close(&proc);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_holder_is_named),
 		cmocka_unit_test(test_a_lock_that_is_asked_for),
+		cmocka_unit_test(test_a_lock_of_a_database),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

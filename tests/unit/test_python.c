@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -209,9 +210,46 @@ static void test_looks_go_by_cpu_time(void **state)
 	assert_int_equal(interpreted_gap_ns(400000000, 50000000, 0), 213333333);
 }
 
+enum { PAGE = 4096 };
+
+/* A ring whose last record is the n-th of these. */
+static enum standing stands(uint64_t n, uint16_t misc, uint32_t type)
+{
+	static union {
+		struct perf_event_mmap_page head;
+		char bytes[2 * PAGE];
+	} ring;
+	const struct perf_event_header last = { type, misc, sizeof last };
+
+	memset(&ring, 0, sizeof ring);
+	ring.head.data_head = n * sizeof last;
+	if (n)
+		memcpy(ring.bytes + PAGE + (n - 1) * sizeof last % PAGE, &last, sizeof last);
+	return interpreted_standing(&ring, PAGE);
+}
+
+static void test_the_last_switch_tells_where_a_thread_stands(void **state)
+{
+	const uint16_t out = PERF_RECORD_MISC_SWITCH_OUT,
+		       lost = PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+	const uint32_t type = PERF_RECORD_SWITCH;
+
+	(void)state;
+	assert_int_equal(stands(0, 0, type), STANDS_UNKNOWN);
+	assert_int_equal(stands(1, 0, type), STANDS_RUNNING);
+	assert_int_equal(stands(1, out, type), STANDS_BLOCKED);
+	assert_int_equal(stands(1, out | lost, type), STANDS_TAKEN);
+	/* at the end of the page, and written over */
+	assert_int_equal(stands(512, out | lost, type), STANDS_TAKEN);
+	assert_int_equal(stands(513, out | lost, type), STANDS_TAKEN);
+	assert_int_equal(stands(1 << 20, out, type), STANDS_BLOCKED);
+	assert_int_equal(stands(7, out | lost, PERF_RECORD_THROTTLE), STANDS_UNKNOWN);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_last_switch_tells_where_a_thread_stands),
 		cmocka_unit_test(test_looks_go_by_cpu_time),
 		cmocka_unit_test(test_lines_of_instructions),
 		cmocka_unit_test(test_depths_of_the_stack),

@@ -110,6 +110,42 @@ static void growth_that_no_sample_saw_is_a_lower_bound(void **state)
 	assert_true(totals.peak_memory_is_bound);
 }
 
+/* One had 100 MiB of its own and 100 that it shares, and has 80 more by page faults, or less. */
+static void what_a_sharer_touches_first_is_its_own(void **state)
+{
+	static const struct {
+		int64_t private_mib, shared_mib, peak_mib;
+	} cases[] = {
+		{ 280, 0, 230 },
+		{ 120, 0, 0 },  /* of what it gave back others may have a part */
+		{ 200, 80, 0 }, /* a file, which others may have */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		static struct tree t;
+		struct process *p;
+
+		t = (struct tree){ 0 };
+		assert_int_equal(table_init(&t.table), 0);
+		t.reading.page_bytes = 4096;
+		t.reading.tick_ns = 10 * 1000 * 1000;
+		p = table_add(&t.table, 7, 1);
+		p->stat.state = 'R';
+		p->has_forked = true;
+		p->stat.rss_pages = 200 * mib / 4096;
+		p->pss_bytes = 150 * mib;
+		p->uss_bytes = 100 * mib;
+		process_walked(&t.reading, p);
+		p->shared_bytes = cases[i].shared_mib * mib;
+		p->stat.rss_pages = (cases[i].private_mib + cases[i].shared_mib) * mib / 4096;
+		p->stat.minflt += 80 * mib / 4096;
+		sums_make(&t);
+		assert_int_equal(t.peak_pss, cases[i].peak_mib * mib);
+		table_free(&t.table);
+	}
+}
+
 /* One had 100 MiB of its own and 100 that it shares, and has touched 30 MiB again since. */
 static void pages_copied_since_the_walk_are_in_the_bound(void **state)
 {
@@ -207,6 +243,7 @@ int main(void)
 		cmocka_unit_test(a_high_water_mark_is_a_lower_bound),
 		cmocka_unit_test(what_all_had_in_a_sample_is_a_lower_bound),
 		cmocka_unit_test(growth_that_no_sample_saw_is_a_lower_bound),
+		cmocka_unit_test(what_a_sharer_touches_first_is_its_own),
 		cmocka_unit_test(pages_copied_since_the_walk_are_in_the_bound),
 		cmocka_unit_test(shared_huge_pages_count_once),
 		cmocka_unit_test(pss_is_at_most_rss),

@@ -77,9 +77,43 @@ static void a_part_is_kept_for_who_was_never_walked(void **unused)
 	end(&m);
 }
 
+/* One that has forked and grew from 40 to 100 MiB: by its own memory or not. */
+static bool others_are_outdated(int own_kb)
+{
+	struct process *p;
+	struct made m;
+	bool outdated;
+
+	begin(&m, 10 * NS_PER_MS);
+	add(&m, WALKED, 1);
+	tree_put(
+		m.dir, "500/smaps_rollup",
+		"Rss: 102400 kB\nPss: 80000 kB\nPrivate_Clean: 0 kB\nPrivate_Dirty: %d kB\nSwap: 0 "
+		"kB\n",
+		own_kb);
+	p = table_find(&m.tree.table, WALKED);
+	p->has_forked = true;
+	p->noted_shared_bytes = 40 << 20;
+	p->walk_rss_bytes = 40 << 20;
+	p->stat.rss_pages = 25600;
+	walk_step(&m.tree);
+	assert_true(was_walked(&m, WALKED));
+	outdated = m.tree.shared_since_ns > 0;
+	end(&m);
+	return outdated;
+}
+
+static void what_one_has_alone_makes_no_other_old(void **unused)
+{
+	(void)unused;
+	assert_false(others_are_outdated(60 << 10));
+	assert_true(others_are_outdated(20 << 10));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_one_has_alone_makes_no_other_old),
 		cmocka_unit_test(a_part_is_kept_for_who_was_never_walked),
 	};
 

@@ -89,6 +89,8 @@ static const struct {
 	[STALL_FILE_LOCK] = { "file_lock", "waits for a lock on a file",
 			      "Find out why its holder keeps it (lslocks lists the holders; on a shared "
 			      "file system it may be on another node)." },
+	[STALL_DATABASE] = { "database_lock", "waits for the lock of a database",
+			     "Find out why its holder keeps it open (a transaction that goes on)." },
 	[STALL_FIFO_WRITER] = { "fifo_writer", "waits for a FIFO that nobody writes",
 				"Start its writer, or check the path." },
 	[STALL_FIFO_READER] = { "fifo_reader", "waits for a FIFO that nobody reads",

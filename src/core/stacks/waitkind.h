@@ -73,6 +73,7 @@ enum stall {
 	STALL_STOPPED,
 	STALL_LOCK,
 	STALL_FILE_LOCK,
+	STALL_DATABASE, /* the lock of a file that SQLite asks for again and again */
 	STALL_FIFO_WRITER,
 	STALL_FIFO_READER,
 	STALL_NETWORK,

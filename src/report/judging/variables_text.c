@@ -34,6 +34,7 @@ TEXT_OF(silent_in, story.silent_in)
 TEXT_OF(slept_in, story.wait[STALL_TIMER].in)
 TEXT_OF(stopped_in, story.wait[STALL_STOPPED].in)
 TEXT_OF(file_lock_in, story.wait[STALL_FILE_LOCK].in)
+TEXT_OF(database_lock_in, story.wait[STALL_DATABASE].in)
 TEXT_OF(storage_wait_in, story.wait[STALL_STORAGE].in)
 TEXT_OF(network_wait_in, story.wait[STALL_NETWORK].in)
 TEXT_OF(repeated_command, story.starts_command)
@@ -430,6 +431,8 @@ const struct text_variable text_variables[] = {
 	{ "stopped_in", "The process that was seen to be stopped first.", stopped_in },
 	{ "file_lock_in", "The process that was seen to wait for a lock on a file first.",
 	  file_lock_in },
+	{ "database_lock_in", "The process that was seen to wait for the lock of a database first.",
+	  database_lock_in },
 	{ "network_wait_in", "The process that was seen to wait for the network first.",
 	  network_wait_in },
 	{ "storage_wait_in", "The process that was seen to wait for storage first.",

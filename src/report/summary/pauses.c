@@ -267,6 +267,8 @@ static void take_kind(struct story *y, const struct run *r, enum stall kind)
 		if (!in || !(seconds > w->seconds || (!*w->in && w->ratio > 0)))
 			continue;
 		w->seconds = seconds;
+		snprintf(key, sizeof key, "job.waited.%s_most", stall_name(kind));
+		w->most = meta_of(r, i, key);
 		snprintf(w->in, sizeof w->in, "%s", in);
 	}
 }

@@ -66,6 +66,17 @@ static int64_t copied(const struct tree *t, const struct process *p)
 	return bytes < most ? bytes : most > 0 ? most : 0;
 }
 
+/* What of its resident set may count otherwise than as walked: what it gave back, which others may
+ * have too, and shared files. What a process gets of its own by page faults is nobody else's; who
+ * is forked later is walked, and makes this walk an old one. */
+static int64_t unsure(const struct process *p, int64_t rss)
+{
+	int64_t less = p->walk_private_bytes - (rss - p->shared_bytes);
+	int64_t shared = p->walk_rss_bytes - p->walk_private_bytes;
+
+	return (less > 0 ? less : 0) + llabs(p->shared_bytes - shared);
+}
+
 static void memory_parts(const struct tree *t, const struct process *p,
 			 int64_t part[PART_NUMBER_OF])
 {
@@ -86,7 +97,7 @@ static void memory_parts(const struct tree *t, const struct process *p,
 	if (p->pss_bytes >= 0 && sums_may_share(t, p))
 		part[PART_COPIED] = copied(t, p);
 	if (p->pss_bytes >= 0 && sums_may_share(t, p))
-		part[PART_UNSURE] = llabs(rss - p->walk_rss_bytes) + part[PART_COPIED];
+		part[PART_UNSURE] = unsure(p, rss) + part[PART_COPIED];
 	part[PART_NO_PSS] = p->pss_bytes < 0 && rss;
 	if (p->swap_bytes > 0)
 		part[PART_SWAP] = p->swap_bytes;

@@ -130,7 +130,7 @@ struct process {
 	/* memory walk; -1: never */
 	int64_t pss_bytes, uss_bytes, swap_bytes, walk_ns, walk_cost_ns, walk_private_bytes;
 	int64_t walk_minflt, walk_rss_bytes, walk_uss_bytes;
-	int64_t noted_rss_bytes; /* what it had when others were last told that it may share more */
+	int64_t noted_shared_bytes; /* when others were last told that it may share more */
 	double copies; /* of its page faults, the part that made shared memory its own, of late */
 	int64_t anonymous_huge_bytes, shared_memory_bytes; /* -1: not known */
 	int64_t hugetlb_bytes;                             /* huge pages of hugetlbfs */

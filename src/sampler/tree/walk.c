@@ -321,23 +321,29 @@ static bool wants_walk(const struct tree *t, struct process *p)
 	return p->walk_due;
 }
 
-/* Is it about to be walked for the first time, or has it grown much, however many readings ago? Who
- * was walked after that was read has been walked with it, if it has not grown on since. */
-static void note_more(struct tree *t, struct process *p)
+/* When it has had what it has, at the latest: who was walked after that has been walked with it. */
+static int64_t had_since_ns(struct tree *t, struct process *p)
 {
-	int64_t rss = p->stat.rss_pages * t->reading.page_bytes, since_ns;
+	return process_stands(&t->reading, p, KEEP_NONE) ? p->read_ns : clock_mono_ns();
+}
+
+/* Was it walked for the first time, or does it share much more, however many readings ago it did
+ * not? What nobody else has makes no difference to the others. */
+static void note_more(struct tree *t, struct process *p, int64_t since_ns)
+{
+	int64_t rss = p->stat.rss_pages * t->reading.page_bytes;
+	int64_t shared = p->uss_bytes > 0 && p->uss_bytes < rss ? rss - p->uss_bytes : rss;
 	struct process *parent = table_find(&t->table, p->ppid);
 
 	if (parent && parent->stack && parent->stack == p->stack && !parent->has_forked) {
 		parent->has_forked = true;
 		process_changed(parent);
 	}
-	if (rss < p->noted_rss_bytes)
-		p->noted_rss_bytes = rss;
-	if (rss - p->noted_rss_bytes <= sharing_matters(t) || !sums_may_share(t, p))
+	if (shared < p->noted_shared_bytes)
+		p->noted_shared_bytes = shared;
+	if (shared - p->noted_shared_bytes <= sharing_matters(t) || !sums_may_share(t, p))
 		return;
-	p->noted_rss_bytes = rss;
-	since_ns = process_stands(&t->reading, p, KEEP_NONE) ? p->read_ns : clock_mono_ns();
+	p->noted_shared_bytes = shared;
 	if (since_ns > t->shared_since_ns)
 		t->shared_since_ns = since_ns;
 }
@@ -345,11 +351,10 @@ static void note_more(struct tree *t, struct process *p)
 /* Returns what it cost. */
 static int64_t walk(struct tree *t, struct process *p)
 {
-	int64_t before = clock_cpu_ns(), cost;
-	int bad;
+	int64_t before = clock_cpu_ns(), since_ns = had_since_ns(t, p), cost;
+	int bad = process_walk(&t->reading, p);
 
-	note_more(t, p);
-	bad = process_walk(&t->reading, p);
+	note_more(t, p, since_ns);
 	cost = clock_cpu_ns() - before;
 	p->walk_refused = bad == -EACCES || bad == -EPERM || bad == -ENOENT;
 	p->walk_cost_ns = cost;
@@ -427,7 +432,7 @@ static int estimate(struct tree *t, struct process *p)
 				     .family = (uint64_t)p->stat.stack,
 				     .reads = p->paged ? READS : FIRST_READS };
 	struct pages_estimate *x = &t->estimate[p - t->table.row];
-	int64_t before = clock_cpu_ns();
+	int64_t before = clock_cpu_ns(), since_ns = had_since_ns(t, p);
 	int bad = pages_take(&t->pages, t->reading.proc, &of, x);
 
 	p->walk_cost_ns = clock_cpu_ns() - before;
@@ -441,9 +446,9 @@ static int estimate(struct tree *t, struct process *p)
 		t->shared_since_ns = clock_mono_ns();
 	t->paging = true;
 	p->paged = true;
-	note_more(t, p);
 	p->pages_error_bytes = x->error_bytes;
 	p->uss_bytes = x->exclusive_bytes;
+	note_more(t, p, since_ns);
 	process_walked(&t->reading, p);
 	t->shares_changed = true;
 	return 0;

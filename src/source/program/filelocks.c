@@ -22,8 +22,12 @@ enum {
 	ANCESTORS_MOST = 16,
 };
 
+/* Of SQLite's file format: bytes that may be behind the end of the file (PENDING_BYTE and what
+ * follows it). */
+enum { DATABASE_FIRST = 0x40000000, DATABASE_BYTES = 512 };
+
 struct lock {
-	uint64_t number, major, minor, inode;
+	uint64_t number, major, minor, inode, from, to; /* to: 0: its end */
 	int64_t pid;
 	bool waits, alone; /* alone: it lets in nobody else */
 };
@@ -35,7 +39,7 @@ static const char *skip_word(const char *p)
 	return number_skip_blanks(p);
 }
 
-/* "08:01:345": two numbers in base 16 and one in base 10. */
+/* "08:01:345 0 EOF": two numbers in base 16, one in base 10, and the bytes. */
 static bool file_of(const char *p, struct lock *l)
 {
 	char *end;
@@ -48,7 +52,11 @@ static bool file_of(const char *p, struct lock *l)
 	if (end == p || *end != ':')
 		return false;
 	p = end + 1;
-	return number_u64(&p, &l->inode) && (!*p || strchr(" \t\n", *p));
+	if (!number_u64(&p, &l->inode) || (*p && !strchr(" \t\n", *p)))
+		return false;
+	p = number_skip_blanks(p);
+	l->to = number_u64(&p, &l->from) ? strtoull(p, NULL, 10) : 0;
+	return true;
 }
 
 static bool parse(const char *line, struct lock *l)
@@ -229,14 +237,19 @@ struct beside {
 	const char *locks;
 	const struct root *proc;
 	pid_t pid;
+	bool database;
 	uint64_t fd;
 	struct lock found;
 };
 
 /* Nobody else gets it while that process has it. */
-static bool is_anothers(const struct lock *l, pid_t pid)
+static bool is_anothers(const struct beside *b, const struct lock *l)
 {
-	return !l->waits && l->alone && l->pid > 0 && l->pid != pid;
+	bool of_database = l->from >= DATABASE_FIRST && l->to >= l->from &&
+			   l->to < DATABASE_FIRST + DATABASE_BYTES;
+
+	return !l->waits && l->alone && l->pid > 0 && l->pid != b->pid &&
+	       (of_database || !b->database);
 }
 
 /* Are the lock and the open file of one file system? */
@@ -263,7 +276,7 @@ static bool is_locked(void *ctx, uint64_t fd, const char *fdinfo)
 	if (!inode || number_find_line(fdinfo, "lock:"))
 		return false;
 	for (const char *p = b->locks; *p; p = number_next_line(p))
-		if (parse(p, l) && is_anothers(l, b->pid) && l->inode == inode &&
+		if (parse(p, l) && is_anothers(b, l) && l->inode == inode &&
 		    is_there(b, l, fdinfo)) {
 			b->fd = fd;
 			return true;
@@ -291,20 +304,31 @@ static bool any_beside(const struct beside *b)
 	struct lock l;
 
 	for (const char *p = b->locks; *p; p = number_next_line(p))
-		if (parse(p, &l) && is_anothers(&l, b->pid))
+		if (parse(p, &l) && is_anothers(b, &l))
 			return true;
 	return false;
 }
 
-bool filelocks_beside(const struct root *proc, pid_t pid, uint64_t *fd, char out[FILELOCKS_TEXT])
+static bool find_beside(const struct root *proc, pid_t pid, bool database, uint64_t *fd,
+			char out[FILELOCKS_TEXT])
 {
 	char *locks = text_of(proc, "locks", LOCKS_BYTES);
-	struct beside b = { .locks = locks, .proc = proc, .pid = pid };
+	struct beside b = { .locks = locks, .proc = proc, .pid = pid, .database = database };
 	bool found = locks && any_beside(&b) && each_file(proc, pid, is_locked, &b) &&
-		     !descends_from(proc, pid, (pid_t)b.found.pid) &&
+		     (database || !descends_from(proc, pid, (pid_t)b.found.pid)) &&
 		     say_process(proc, (pid_t)b.found.pid, out);
 
 	reserve_free(locks, LOCKS_BYTES);
 	*fd = b.fd;
 	return found;
+}
+
+bool filelocks_beside(const struct root *proc, pid_t pid, uint64_t *fd, char out[FILELOCKS_TEXT])
+{
+	return find_beside(proc, pid, false, fd, out);
+}
+
+bool filelocks_database(const struct root *proc, pid_t pid, uint64_t *fd, char out[FILELOCKS_TEXT])
+{
+	return find_beside(proc, pid, true, fd, out);
 }

@@ -37,5 +37,8 @@ void filelocks_say_holder(const struct root *proc, pid_t waiter, uint64_t fd, bo
  * alone: whoever asks for that lock again and again is seen like that. *fd: which; out: "python3
  * (pid 12)". */
 bool filelocks_beside(const struct root *proc, pid_t pid, uint64_t *fd, char out[FILELOCKS_TEXT]);
+/* The same of a database of SQLite, whose locks are of bytes that nobody else locks; whoever handed
+ * the file down. */
+bool filelocks_database(const struct root *proc, pid_t pid, uint64_t *fd, char out[FILELOCKS_TEXT]);
 
 #endif

@@ -32,7 +32,7 @@ static void add(struct polled *p, int64_t fd)
 		p->fd[p->n++] = (int)fd;
 }
 
-static int memory_at(const struct root *proc, pid_t pid, uint64_t at, void *out, size_t size)
+int waiting_memory(const struct root *proc, pid_t pid, uint64_t at, void *out, size_t size)
 {
 	char path[32];
 	ssize_t got;
@@ -51,7 +51,7 @@ static int by_poll(const struct root *proc, pid_t pid, const uint64_t *arg, stru
 {
 	struct pollfd fds[POLLED_MAX];
 	size_t n = arg[1] < POLLED_MAX ? (size_t)arg[1] : POLLED_MAX;
-	int bad = n ? memory_at(proc, pid, arg[0], fds, n * sizeof *fds) : 0;
+	int bad = n ? waiting_memory(proc, pid, arg[0], fds, n * sizeof *fds) : 0;
 
 	for (size_t i = 0; !bad && i < n; i++)
 		add(out, fds[i].fd);
@@ -67,7 +67,7 @@ static int by_select(const struct root *proc, pid_t pid, const uint64_t *arg, st
 	size_t words = (nfds + WORD - 1) / WORD;
 
 	for (int i = 1; i <= SETS && words; i++) {
-		int bad = arg[i] ? memory_at(proc, pid, arg[i], set, words * sizeof *set) : 0;
+		int bad = arg[i] ? waiting_memory(proc, pid, arg[i], set, words * sizeof *set) : 0;
 
 		if (bad)
 			return bad;

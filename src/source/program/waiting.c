@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -424,6 +425,32 @@ static void name_locked(struct thread *t)
 	snprintf(t->target, TARGET, "%s%s", path, holder);
 }
 
+/* SQLite sleeps before it asks again for the lock of a database: 1, 2, 5, 10, 15, 20, 25, 50 or 100
+ * ms, or what is left of its timeout. */
+static bool sleeps_for_database(const struct thread *t)
+{
+	enum { MS = 1000000, MOST = 100 * MS };
+	struct timespec asked;
+	uint64_t at = t->call == SYS_nanosleep ? t->arg[0] : t->arg[2];
+
+	if (t->call != SYS_nanosleep && (t->call != SYS_clock_nanosleep || t->arg[1]))
+		return false;
+	return !waiting_memory(t->proc, t->pid, at, &asked, sizeof asked) && !asked.tv_sec &&
+	       asked.tv_nsec > 0 && asked.tv_nsec <= MOST && asked.tv_nsec % MS == 0;
+}
+
+static enum stall by_timer(struct thread *t)
+{
+	char path[PATH_SHOWN + 1], holder[FILELOCKS_TEXT];
+	uint64_t fd;
+
+	if (!sleeps_for_database(t) || !filelocks_database(t->proc, t->pid, &fd, holder) ||
+	    !path_of(t, fd, path))
+		return STALL_TIMER;
+	snprintf(t->target, TARGET, "%s, held by %.50s", path, holder);
+	return STALL_DATABASE;
+}
+
 /* Who asks for a lock that another one has, and sleeps before it asks again. */
 static void name_asked(struct thread *t)
 {
@@ -455,6 +482,8 @@ static enum stall kind_of(struct thread *t)
 		name_file(t);
 	if (kind == STALL_FILE_LOCK)
 		name_locked(t);
+	if (kind == STALL_TIMER)
+		kind = by_timer(t);
 	if (kind == STALL_TIMER)
 		name_asked(t);
 	if (kind == STALL_NETWORK && !t->target[0] && t->call < 0)

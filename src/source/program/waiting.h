@@ -39,6 +39,9 @@ struct polled {
 int polled_read(const struct root *proc, pid_t pid, long call, const uint64_t *arg,
 		struct polled *out);
 
+/* What is there in a process's memory: 0 or -errno. */
+int waiting_memory(const struct root *proc, pid_t pid, uint64_t at, void *out, size_t size);
+
 enum { WAITING_TEXT = 240, WAITING_THREADS = 16 /* of a process that are looked at */ };
 
 struct waiting {

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Processes that wait for the lock of one SQLite database are a verdict with its file and who has the lock; one that writes alone, beside another that
+has the database open and sleeps for itself, is none."""
+# limit: 200
+import json
+import os
+import subprocess
+import sys
+
+SONDE = os.environ["SONDE"]
+PROGRAM = """import multiprocessing, sqlite3, sys, time
+def write(k, seconds):
+    db, end = sqlite3.connect("rows.db", timeout=60, isolation_level=None), time.monotonic() + seconds
+    while time.monotonic() < end:
+        db.execute("begin immediate")
+        db.execute("insert into t values (?)", (k,))
+        time.sleep(0.02)
+        db.execute("commit")
+def look(_, seconds):
+    db, end = sqlite3.connect("rows.db", timeout=60), time.monotonic() + seconds
+    db.execute("select count(*) from t").fetchall()
+    while time.monotonic() < end:
+        time.sleep(0.05)
+db = sqlite3.connect("rows.db")
+db.execute("create table if not exists t(a)")
+db.commit()
+db.close()
+kinds = [write] * int(sys.argv[1]) + [look] * int(sys.argv[2])
+processes = [multiprocessing.Process(target=one, args=(k, 4)) for k, one in enumerate(kinds)]
+[p.start() for p in processes]
+[p.join() for p in processes]
+"""
+with open("program.py", "w", encoding="utf-8") as f:
+    f.write(PROGRAM)
+
+
+def verdicts(name, writers, sleepers):
+    subprocess.run([SONDE, "run", "-q", "-o", name, "--", sys.executable, "program.py", str(writers), str(sleepers)], check=True, timeout=90)
+    shown = json.loads(subprocess.run([SONDE, "show", "--json", name], check=True, capture_output=True, text=True).stdout)
+    return {one["rule"]: one["sentence"] for one in shown["verdicts"]}
+
+
+alone = verdicts("alone", 1, 1)
+assert "database-lock" not in alone, alone
+several = verdicts("several", 4, 0)
+said = several["database-lock"]
+assert "/rows.db, held by python3 (pid " in said and " at a time: " in said, said
+assert not set(several) & {"takes-turns", "single-core", "single-core-then-idle", "cores-unused", "polling", "idle-throughout"}, several
