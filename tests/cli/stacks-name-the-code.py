@@ -22,7 +22,7 @@ room = enter_room()
 
 
 def record(name, *command, hz=HZ):
-    subprocess.run([*USER, SONDE, "run", f"--stacks={hz}", "-q", "-o", name, "--", *command], check=True, stdout=open(name + ".out", "w"), timeout=60)
+    subprocess.run([*USER, SONDE, "run", f"--stacks={hz}", "-q", "-o", name, "--", *command], check=True, stdout=open(name + ".out", "w"))
     if USER:
         subprocess.run(["chmod", "-R", "a+rX", name], check=True)
     found = Stacks(name)
@@ -148,6 +148,8 @@ for compiler, source, levels in (("clang", LOOP, {"-O0": True, "-O1": False, "-O
     if not shutil.which(compiler) or subprocess.run([compiler, "--version"], env=home, capture_output=True, check=False).returncode:
         continue
     for level, wanted in levels.items():
+        if "1" in level and not os.environ.get("LONG"):
+            continue
         name = compiler + level.replace("=", "")
         pathlib.Path("program.rs").write_text(source)
         words = [compiler, level, "-g", "-o", "./" + name] + (["program.rs"] if compiler == "rustc" else ["-x", "c", "-include", "time.h", "-"])
@@ -162,11 +164,13 @@ for compiler, source, levels in (("clang", LOOP, {"-O0": True, "-O1": False, "-O
 # is known by its instructions, whatever its function is called; one that adds numbers up is none, and neither is one that follows a list.
 WAITING = """#include <atomic>
 #include <chrono>
+#include <ctime>
 #include <thread>
+#include <unistd.h>
 std::atomic<int> ready; int frame[4096];
-int main() { std::thread camera([] { for (int i = 1; i <= 30; i++) { std::this_thread::sleep_for(std::chrono::milliseconds(100)); ready.store(i); } });
-long sum = 0; for (int i = 1; i <= 30; i++) { while (ready.load(std::memory_order_acquire) < i) { } for (int k = 0; k < 4096; k++) sum += frame[k] & 255; }
-camera.join(); return sum == 1; }
+int main() { std::thread camera([] { for (int i = 1; i; i++) { std::this_thread::sleep_for(std::chrono::milliseconds(100)); ready.store(i); } });
+long sum = 0; for (int i = 1; clock() < 2.9 * CLOCKS_PER_SEC; i++) { while (ready.load(std::memory_order_acquire) < i) { } for (int k = 0; k < 4096; k++) sum += frame[k] & 255; }
+_exit(sum == 1); }
 """
 ADDING = """#include <ctime>
 #include <vector>

@@ -29,7 +29,7 @@ def start(name, *command, hz=499, **more):
 
 
 def ended(process, status=0):
-    said = process.communicate(timeout=60)[1]
+    said = process.communicate()[1]
     assert process.returncode == status, (process.returncode, said)
     return said
 
@@ -118,7 +118,7 @@ seen = record("off", "sh", "-c", "exit 3", status=3)
 subprocess.run([SONDE, "run", "-q", "-o", "none", "--", "true"], check=True)
 assert not Stacks("none").samples and not Stacks("none").modules
 job = start("traced", "sh", "-c", "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done; grep TracerPid /proc/self/status; exit 7", stdout=subprocess.PIPE)
-out, said = job.communicate(timeout=60)
+out, said = job.communicate()
 assert (out, said, job.returncode) == ("TracerPid:\t0\n", "", 7), (out, said, job.returncode)
 
 # Garbage in the sections that tell of code: the job runs, and its samples are there.
@@ -287,7 +287,7 @@ if "switched tasks too often" in seen.metadata.get("mechanism.exit_records", "")
 
 # Launchers that share a recorder: each task's own processes are sampled.
 tasks = [subprocess.Popen([SONDE, "run", "--node-recorder", "shared", "--stacks=499", "-q", "-o", "shared", "--", KINDS, "plain", "0.5"]) for _ in range(3)]
-assert [task.wait(timeout=60) for task in tasks] == [0, 0, 0]
+assert [task.wait() for task in tasks] == [0, 0, 0]
 end = time.monotonic() + 20
 while time.monotonic() < end and any(os.path.getsize(tail) for tail in glob.glob("shared/*.tail")):
     time.sleep(0.1)
