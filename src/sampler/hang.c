@@ -81,10 +81,10 @@ enum {
 	AGAIN_S = 60,              /* and again when it has doubled, or after this */
 	STIR_NS = 5 * 1000 * 1000, /* so little CPU is no progress, however short the time */
 	PIDS_MAX = 4096,
-	LOOK_FIRST_S = 5,    /* since it costs about a tenth of a second of CPU time */
-	LOOKS_SHARE = 400,   /* of the time so far: the others only while all take less of a core, */
-	AGAIN_SHARE = 4000,  /* and those at a silence that was looked at: it is seldom another */
-	LOOKED_AT_FEW = 128, /* processes, which take less than the helper itself */
+	LOOK_FIRST_S = 5,   /* since it costs about a tenth of a second of CPU time */
+	LOOKS_SHARE = 400,  /* of the time so far: the others only while all take less of a core, */
+	AGAIN_SHARE = 4000, /* and those at a silence that was looked at: it is seldom another */
+	LOOKED_AT_FEW = 128,  /* processes, which take less than the helper itself */
 	LOOK_NS = 200 * 1000, /* about what each of more takes */
 };
 

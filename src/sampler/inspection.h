@@ -105,7 +105,7 @@ struct pauses {
 	uint32_t looks; /* so far, */
 	struct pause {
 		int64_t ns, most; /* most: processes in one look */
-		uint32_t looks; /* and in which all processes that were looked at waited so */
+		uint32_t looks;   /* and in which all processes that were looked at waited so */
 		char text[2 * WAITING_TEXT + 8]; /* of the first process that was seen in it */
 		bool beside_sleeper;             /* and of the one that slept meanwhile */
 		bool is_named;                   /* what it waits for */

@@ -336,10 +336,9 @@ static void learn_children(struct look *l)
 
 static void name_by(const struct look *l, struct seen *s)
 {
-	const struct object_world w = { .proc = &l->proc,
-					.ends = &l->ends,
-					.child = l->child,
-					.nchildren = l->nchildren };
+	const struct object_world w = {
+		.proc = &l->proc, .ends = &l->ends, .child = l->child, .nchildren = l->nchildren
+	};
 
 	object_name(&s->is, &s->call, s->state, &w);
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "report/summary/code.h"
+#include "report/summary/summary.h"
 
 #define LIB "/usr/lib/x86_64-linux-gnu/"
 
@@ -257,11 +258,30 @@ static void test_commands_are_known_by_the_names_of_the_kernel(void **state)
 	assert_false(code_is_of("worker", "python worker"));
 }
 
+static void test_commands_without_samples_did_something_else(void **state)
+{
+	struct stacks_row burn = { .command = "burn", .self = 2 };
+	struct stacks st = { .rows[STACKS_BY_COMMAND] = { &burn, 1 }, .total = 2 };
+	struct code code = { .stacks = &st };
+	struct summary_command c[] = { { "awk", 1, 3, 0, 0, 0 }, { "burn", 1, 2.6, 0, 0, 0 } };
+	struct summary s = { .cpu_s = 5.6, .commands = c, .ncommands = 2, .code = &code };
+
+	(void)state;
+	assert_true(code_sampled_s(&s) == 2.6);
+	assert_ptr_equal(code_command(&s), &c[1]);
+	burn.command = "gone";
+	assert_true(isinf(code_sampled_s(&s)));
+	assert_null(code_command(&s));
+	st.rows[STACKS_BY_COMMAND].n = 0;
+	assert_ptr_equal(code_command(&s), &c[0]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_real_names_are_where_they_belong),
 		cmocka_unit_test(test_parts_add_up_to_the_exact_time),
+		cmocka_unit_test(test_commands_without_samples_did_something_else),
 		cmocka_unit_test(test_commands_are_known_by_the_names_of_the_kernel),
 	};
 

@@ -564,24 +564,6 @@ static void test_the_work_of_a_little_python_is_not_the_main_work(void **state)
 	assert_string_equal(s.main_work, "gzip; 40 % of all CPU time in parse (parse.py:4)");
 }
 
-static void test_commands_without_samples_did_something_else(void **state)
-{
-	struct stacks_row burn = { .command = "burn", .self = 2 };
-	struct stacks st = { .rows[STACKS_BY_COMMAND] = { &burn, 1 }, .total = 2 };
-	struct code code = { .stacks = &st };
-	struct summary_command c[] = { { "awk", 1, 3, 0, 0, 0 }, { "burn", 1, 2.6, 0, 0, 0 } };
-	struct summary s = { .cpu_s = 5.6, .commands = c, .ncommands = 2, .code = &code };
-
-	(void)state;
-	assert_true(code_sampled_s(&s) == 2.6);
-	assert_ptr_equal(code_command(&s), &c[1]);
-	burn.command = "gone";
-	assert_true(isinf(code_sampled_s(&s)));
-	assert_null(code_command(&s));
-	st.rows[STACKS_BY_COMMAND].n = 0;
-	assert_ptr_equal(code_command(&s), &c[0]);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -605,7 +587,6 @@ int main(void)
 		cmocka_unit_test(test_what_the_kernel_did_is_of_who_asked_for_it),
 		cmocka_unit_test(test_the_main_work_is_one_process_or_many),
 		cmocka_unit_test(test_the_work_of_a_little_python_is_not_the_main_work),
-		cmocka_unit_test(test_commands_without_samples_did_something_else),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

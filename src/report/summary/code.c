@@ -281,7 +281,8 @@ bool code_is_of(const char *comm, const char *command)
 	enum { COMM = 15 };
 	size_t word = strcspn(command, " ");
 
-	return !strncmp(comm, command, COMM) || (strlen(comm) == word && !strncmp(comm, command, word));
+	return !strncmp(comm, command, COMM) ||
+	       (strlen(comm) == word && !strncmp(comm, command, word));
 }
 
 /* What was sampled of processes of that name. */

@@ -54,17 +54,13 @@ const struct summary_command *code_command(const struct summary *s)
 	static const double half = 0.5, nearly_all = 0.9;
 	const struct stacks *st = s->code->stacks;
 	const struct stacks_rows *rows = &st->rows[STACKS_BY_COMMAND];
-	const struct summary_command *top = s->ncommands ? s->commands : NULL, *sampled = NULL;
+	const struct summary_command *top = s->ncommands ? s->commands : NULL;
 
-	if (top && top->cpu_s >= nearly_all * s->cpu_s)
+	if (top && top->cpu_s >= (rows->n ? nearly_all : half) * s->cpu_s)
 		return top;
-	if (rows->n && !(rows->row[0].self >= half * st->total))
-		return NULL;
-	if (rows->n)
-		sampled = command_of(s, rows->row[0].command);
-	if (sampled)
-		return sampled;
-	return top && top->cpu_s >= half * s->cpu_s ? top : NULL;
+	return rows->n && rows->row[0].self >= half * st->total
+		       ? command_of(s, rows->row[0].command)
+		       : NULL;
 }
 
 double code_sampled_s(const struct summary *s)

@@ -14,8 +14,6 @@
 
 /* ---- which process ended first by a signal, or failed; limits (ulimit) that were near ---- */
 
-enum { CHAIN_S = 1 }; /* who failed so shortly before the job may be why it did */
-
 /* Limits that a process has, what comes near them, and where the story keeps both. */
 static const struct {
 	const char *limit, *label, *metric;
@@ -57,87 +55,11 @@ bool ending_is_crash(double signal)
 	return false;
 }
 
-static void take_died(struct story *y, const struct run *r, uint32_t i, double end_s)
-{
-	const struct run_instance *in = &r->instances[i];
-
-	y->died_s = end_s;
-	y->died_pid = label_number(r, i, "pid");
-	y->died_signal = label_number(r, i, "signal");
-	y->died_code = label_number(r, i, "exit_code");
-	y->died_core = label_number(r, i, "core_dumped");
-	snprintf(y->died_process, sizeof y->died_process, "%s", in->name ? in->name : "");
-}
-
-/* Of these commands 1 is an answer. */
-static bool is_answer(const struct run_instance *in, double code)
-{
-	char word[24];
-
-	snprintf(word, sizeof word, " %s ", in->name ? in->name : "");
-	return code == 1 && strstr(" grep egrep diff cmp test readlink which expr pgrep ", word);
-}
-
-/* A moment before the job it failed as that did, or after most of it; or before it fell silent. */
-static bool may_be_why(const struct summary *s, double code, double lived_s, double end_s)
-{
-	double before_s = s->wall_s - end_s, from_s = before_s - s->story.silent_s;
-	bool alike = code == s->exit_code || lived_s >= s->wall_s / 2;
-
-	return (alike && before_s <= CHAIN_S) || (from_s <= 2 * CHAIN_S && from_s >= -CHAIN_S);
-}
-
 static double meta_number(const struct run *r, const char *key)
 {
 	const struct run_meta *m = run_find_meta(r, 0, key);
 
 	return m && m->type == META_INT ? (double)m->value : NAN;
-}
-
-/* Of its node: no process failed before it, as far as the ends of all of them are known. */
-static bool is_first(const struct story *y, const struct run *r, uint32_t node)
-{
-	const struct run_meta *unknown = run_find_meta(r, node, "job.unknown_ends");
-
-	for (uint32_t i = 1; i < r->ninstances; i++) {
-		const struct run_instance *in = &r->instances[i];
-
-		if (is_process(in) && in->node == node && in->end_ns != INT64_MAX &&
-		    label_number(r, i, "exit_code") > 0 &&
-		    run_seconds(r, node, in->end_ns) < y->died_s)
-			return false;
-	}
-	return !unknown || unknown->value == 0;
-}
-
-/* The first that crashed; else that failed and may be why. Not the command, whose end is said. */
-static void find_first(struct summary *s, const struct run *r)
-{
-	struct story *y = &s->story;
-	uint32_t node = 0;
-	bool crashed = false;
-
-	for (uint32_t i = 1; i < r->ninstances; i++) {
-		const struct run_instance *in = &r->instances[i];
-		double code, end_s, lived_s;
-		bool crash;
-
-		if (!is_process(in) || in->end_ns == INT64_MAX || !in->parent)
-			continue;
-		code = label_number(r, i, "exit_code");
-		lived_s = end_s = run_seconds(r, in->node, in->end_ns);
-		lived_s -= run_seconds(r, in->node, in->birth_ns);
-		crash = ending_is_crash(label_number(r, i, "signal"));
-		if (!crash && (crashed || !(code > 0) || is_answer(in, code) ||
-			       !may_be_why(s, code, lived_s, end_s)))
-			continue;
-		if (crash == crashed && end_s >= y->died_s) /* NAN: none yet */
-			continue;
-		take_died(y, r, i, end_s);
-		node = in->node;
-		crashed |= crash;
-	}
-	y->died_first = is_first(y, r, node);
 }
 
 void summary_ending_ask(struct series_index *x)
@@ -252,7 +174,7 @@ static void find_disk(struct story *y, const struct run *r, const struct series_
 void summary_ending_make(struct summary *s, const struct run *r, const struct series_index *x)
 {
 	if (s->signal > 0 || s->exit_code > 0)
-		find_first(s, r);
+		ending_find_first(s, r);
 	s->core_dumped = run_find_meta(r, 0, "job.core_dumped") != NULL;
 	for (size_t k = 0; k < STORY_LIMITS; k++)
 		find_limit(&s->story, r, x, k);

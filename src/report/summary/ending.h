@@ -27,6 +27,8 @@ int ending_signal(double signal, double exit_code);
 bool ending_is_by_timeout(const struct summary *s);
 /* Is an end by this signal an accident, not somebody's wish? */
 bool ending_is_crash(double signal);
+/* story.died_*: the first that crashed; else that failed and may be why the job did. */
+void ending_find_first(struct summary *s, const struct run *r);
 /* Did somebody end it from outside: timeout, a signal that asks to end or kills? */
 bool ending_is_from_outside(const struct summary *s);
 /* Did one of several tasks fail first, and not by a signal that launchers and users end others by?

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hidden.c - processes that crashed, failed or were killed, though the job ended with 0: which,
  * how, how often, and what standard error says. Attempts that were repeated until one went well,
- * what was asked to end, and who wrote to a reader that had enough, failed in no such way. */
+ * what was asked to end, and who wrote to a reader that had enough, failed in no such way. And of a
+ * job that failed: which process did before it. */
 #include "base/text/decimal.h"
 #include "core/phase/event.h"
 #include "report/summary/ending.h"
@@ -70,10 +71,11 @@ static bool is_one_of(const char *name, const char *const *names, size_t n)
 /* An exit code of 1 is an answer of theirs: not found, not equal. */
 static bool answers(const char *name)
 {
-	static const char *const names[] = { "grep",  "egrep", "fgrep", "zgrep",   "rg",
-					     "ag",    "ack",   "diff",  "cmp",     "comm",
-					     "test",  "[",     "expr",  "find",    "git",
-					     "false", "pgrep", "which", "timeout", "flock" };
+	static const char *const names[] = { "grep",    "egrep", "fgrep", "zgrep",   "rg",
+					     "ag",      "ack",   "diff",  "cmp",     "comm",
+					     "test",    "[",     "expr",  "find",    "git",
+					     "false",   "pgrep", "which", "timeout", "flock",
+					     "readlink" };
 
 	return is_one_of(name, names, sizeof names / sizeof names[0]);
 }
@@ -469,4 +471,76 @@ void summary_hidden_say(struct summary *s)
 		decimal_append(out, size, ". Standard error says: %s", s->hidden_said.line);
 	if (*out)
 		decimal_append(out, size, ".");
+}
+
+/* ---- of a job that failed or fell silent: who failed before ---- */
+
+enum { CHAIN_S = 1 }; /* who failed so shortly before the job may be why it did */
+
+static void take_died(struct story *y, const struct run *r, uint32_t i, double end_s)
+{
+	const struct run_instance *in = &r->instances[i];
+
+	y->died_s = end_s;
+	y->died_pid = label_number(r, i, "pid");
+	y->died_signal = label_number(r, i, "signal");
+	y->died_code = label_number(r, i, "exit_code");
+	y->died_core = label_number(r, i, "core_dumped");
+	snprintf(y->died_process, sizeof y->died_process, "%s", in->name ? in->name : "");
+}
+
+/* A moment before the job it failed as that did, or after most of it; or before it fell silent. */
+static bool may_be_why(const struct summary *s, double code, double lived_s, double end_s)
+{
+	double before_s = s->wall_s - end_s, from_s = before_s - s->story.silent_s;
+	bool alike = code == s->exit_code || lived_s >= s->wall_s / 2;
+
+	return (alike && before_s <= CHAIN_S) || (from_s <= 2 * CHAIN_S && from_s >= -CHAIN_S);
+}
+
+/* Of its node: no process failed before it, as far as the ends of all of them are known. */
+static bool is_first(const struct story *y, const struct run *r, uint32_t node)
+{
+	const struct run_meta *unknown = run_find_meta(r, node, "job.unknown_ends");
+
+	for (uint32_t i = 1; i < r->ninstances; i++) {
+		const struct run_instance *in = &r->instances[i];
+
+		if (is_process(in) && in->node == node && in->end_ns != INT64_MAX &&
+		    label_number(r, i, "exit_code") > 0 &&
+		    run_seconds(r, node, in->end_ns) < y->died_s)
+			return false;
+	}
+	return !unknown || unknown->value == 0;
+}
+
+/* The first that crashed; else that failed and may be why. Not the command, whose end is said. */
+void ending_find_first(struct summary *s, const struct run *r)
+{
+	struct story *y = &s->story;
+	uint32_t node = 0;
+	bool crashed = false;
+
+	for (uint32_t i = 1; i < r->ninstances; i++) {
+		const struct run_instance *in = &r->instances[i];
+		double code, end_s, lived_s;
+		bool crash;
+
+		if (!is_process(in) || in->end_ns == INT64_MAX || !in->parent)
+			continue;
+		code = label_number(r, i, "exit_code");
+		lived_s = end_s = run_seconds(r, in->node, in->end_ns);
+		lived_s -= run_seconds(r, in->node, in->birth_ns);
+		crash = ending_is_crash(label_number(r, i, "signal"));
+		if (!crash &&
+		    (crashed || !(code > 0) || (code == 1 && answers(in->name ? in->name : "")) ||
+		     !may_be_why(s, code, lived_s, end_s)))
+			continue;
+		if (crash == crashed && end_s >= y->died_s) /* NAN: none yet */
+			continue;
+		take_died(y, r, i, end_s);
+		node = in->node;
+		crashed |= crash;
+	}
+	y->died_first = is_first(y, r, node);
 }

@@ -47,7 +47,7 @@ struct story_fabric {
 
 /* For how long the job was seen to wait like this while it did little, and the first that did. */
 struct story_wait {
-	double seconds, most; /* most: processes at a time; 0: not told */
+	double seconds, most;      /* most: processes at a time; 0: not told */
 	double ratio, ratio_least; /* of the looks, whatever the job used: and the lower end of its
 				    * 95 % interval; NAN: not known, or too few */
 	char in[STORY_TEXT + 200];
