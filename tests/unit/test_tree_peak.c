@@ -21,7 +21,7 @@ static void a_high_water_mark_is_a_lower_bound(void **state)
 	t.launched = true;
 	t.peak_pss = t.peak_pss_at_most = 90 * mib;
 	t.peak_rss = 100 * mib;
-	t.samples_with_pss = t.samples_with_live = t.samples_sure = 1;
+	t.samples_with_pss = t.samples_with_live = 1;
 	peak_told(&t, &before, 900 * mib);
 	peak_take(&t, &totals);
 	assert_string_equal(totals.peak_memory_kind, "pss");
@@ -89,7 +89,7 @@ static void growth_that_no_sample_saw_is_a_lower_bound(void **state)
 	t.reading.page_bytes = 4096;
 	t.launched = true;
 	p.stat.rss_pages = 10 * mib / 4096;
-	t.samples_with_pss = t.samples_with_live = t.samples_sure = 1;
+	t.samples_with_pss = t.samples_with_live = 1;
 	t.peak_pss = t.peak_pss_at_most = 200 * mib;
 	t.max_rss_reaped = 12 * mib;
 	peak_raise_rss(&t, 200 * mib);

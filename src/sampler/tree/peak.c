@@ -41,7 +41,6 @@ void peak_raise(struct tree *t, int64_t age)
 		t->peak_pss_at_most = pss + t->parts[PART_COPIED];
 	if (t->parts[PART_UNSURE] > pss / 20 + few || any_outdated(t))
 		return;
-	t->samples_sure++;
 	if (pss <= t->peak_pss)
 		return;
 	t->peak_pss = pss;

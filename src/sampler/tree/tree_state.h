@@ -180,7 +180,6 @@ struct tree {
 	struct pages pages;
 	struct pages_estimate *estimate; /* [table.cap], by row */
 	int64_t shared_since_ns;         /* when one was read that may share much more memory */
-	int64_t samples_sure;            /* of those with PSS */
 	bool paging;                     /* of one that was, at least */
 	bool shares_changed;             /* one was made, or has left */
 	int64_t peak_pages_error_bytes;  /* of the peak; 0: no estimate was in it */
