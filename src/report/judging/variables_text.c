@@ -123,6 +123,7 @@ HOT_IN(exceptions_in, HOT_IN_EXCEPTIONS)
 HOT_IN(pattern_in, HOT_IN_PATTERNS)
 HOT_IN(locks_in, HOT_IN_LOCKS)
 HOT_IN(mpi_in, HOT_IN_MPI)
+HOT_IN(openmp_in, HOT_IN_OPENMP)
 HOT_IN(parsing_in, HOT_IN_PARSING)
 HOT_IN(faults_in, HOT_IN_FAULTS)
 
@@ -355,6 +356,7 @@ const struct text_variable text_variables[] = {
 	  advice_of_faults },
 	{ "locks_in", "The same of taking locks.", locks_in },
 	{ "mpi_in", "The same of MPI.", mpi_in },
+	{ "openmp_in", "The same of waiting in OpenMP's library.", openmp_in },
 	{ "parsing_in", "The same of parsing documents.", parsing_in },
 	{ "pattern_in", "The same of compiling regular expressions.", pattern_in },
 	{ "faults_in", "The one that has four fifths of all samples; else \".\"", faults_in },
