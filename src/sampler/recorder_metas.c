@@ -135,9 +135,7 @@ void metas_mechanisms(struct recorder *r)
 		 totals.starts_how, totals.lost_records ? ", some of which were lost" : "");
 	sample_meta_text(&r->sampler.sample, "job.mechanisms", text);
 	sample_meta_bool(&r->sampler.sample, "job.births_exact", totals.exact_starts);
-	if (totals.unknown_ends)
-		sample_meta_int(&r->sampler.sample, "job.unknown_ends",
-				(int64_t)totals.unknown_ends);
+	sample_meta_int(&r->sampler.sample, "job.unknown_ends", (int64_t)totals.unknown_ends);
 	if (totals.lost_records)
 		sample_meta_int(&r->sampler.sample, "job.process_records_lost",
 				(int64_t)totals.lost_records);

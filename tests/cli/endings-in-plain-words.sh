@@ -24,6 +24,12 @@ grep -q 'First to die: sh (pid [0-9]*), [0-9.]* [m]*s after the start, by SIGSEG
 ends : sh -c 'cat none 2>/dev/null; (sleep 0.6; exec sh -c "exit 3"); exit 3'
 contains said "Failed: sh (pid"
 equal "first to fail, of several" "" "$(grep 'First to fail' said)"
+# Where the ends of all are known it is; a recording that says nothing of them is none.
+ends : sh -c '(sleep 0.6; exec sh -c "sleep 0.6; exit 3"); exit 3'
+case $(figure out '.nodes[0].metadata["job.unknown_ends"]') in
+0) contains said "First to fail: sh (pid" ;;
+*) contains said "Failed: sh (pid" ;;
+esac
 ends : sh -c 'sleep 0.3; kill -ABRT $$'
 equal "status" 134 $code
 contains said "killed: Killed by SIGABRT after "

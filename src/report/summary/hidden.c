@@ -498,20 +498,21 @@ static bool may_be_why(const struct summary *s, double code, double lived_s, dou
 	return (alike && before_s <= CHAIN_S) || (from_s <= 2 * CHAIN_S && from_s >= -CHAIN_S);
 }
 
-/* Of its node: no process failed before it, as far as the ends of all of them are known. */
+/* Of its node: no process failed before it, and the ends of all of them are known. */
 static bool is_first(const struct story *y, const struct run *r, uint32_t node)
 {
 	const struct run_meta *unknown = run_find_meta(r, node, "job.unknown_ends");
 
 	for (uint32_t i = 1; i < r->ninstances; i++) {
 		const struct run_instance *in = &r->instances[i];
+		double code = label_number(r, i, "exit_code");
 
-		if (is_process(in) && in->node == node && in->end_ns != INT64_MAX &&
-		    label_number(r, i, "exit_code") > 0 &&
+		if (is_process(in) && in->node == node && in->end_ns != INT64_MAX && code > 0 &&
+		    !(code == 1 && answers(name_of(r, i))) &&
 		    run_seconds(r, node, in->end_ns) < y->died_s)
 			return false;
 	}
-	return !unknown || unknown->value == 0;
+	return unknown && unknown->type == META_INT && !unknown->value;
 }
 
 /* The first that crashed; else that failed and may be why. Not the command, whose end is said. */
@@ -532,9 +533,8 @@ void ending_find_first(struct summary *s, const struct run *r)
 		lived_s = end_s = run_seconds(r, in->node, in->end_ns);
 		lived_s -= run_seconds(r, in->node, in->birth_ns);
 		crash = ending_is_crash(label_number(r, i, "signal"));
-		if (!crash &&
-		    (crashed || !(code > 0) || (code == 1 && answers(in->name ? in->name : "")) ||
-		     !may_be_why(s, code, lived_s, end_s)))
+		if (!crash && (crashed || !(code > 0) || (code == 1 && answers(name_of(r, i))) ||
+			       !may_be_why(s, code, lived_s, end_s)))
 			continue;
 		if (crash == crashed && end_s >= y->died_s) /* NAN: none yet */
 			continue;

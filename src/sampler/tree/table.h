@@ -154,7 +154,7 @@ struct process {
 	uint32_t limits_sum;            /* of those that were read last; 0: none */
 	int8_t nice_told;               /* 0 until it was another one */
 	int handle;                     /* pidfd; 0: none */
-	int status; /* as wait(2) gives it, of one that ended; 0 also where it is not */
+	int status; /* as wait(2) gives it, of one that ended; 0 also where it is not known */
 	bool status_known;
 	bool has_threads; /* more than one, at any time */
 	bool io_known, io_refused, files_known, files_refused, shared_known;
