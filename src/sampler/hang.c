@@ -480,7 +480,7 @@ static void take_ranks(struct rank_watch *w, struct sample *s)
 	plan_ranks(w, s->mono_ns);
 }
 
-void rank_watch_step(struct rank_watch *w, const struct tree *t, struct sample *s)
+void rank_watch_step(struct rank_watch *w, struct tree *t, struct sample *s)
 {
 	pid_t pid[PIDS_MAX];
 	int64_t now_ns = s->mono_ns;
@@ -492,6 +492,10 @@ void rank_watch_step(struct rank_watch *w, const struct tree *t, struct sample *
 	take_ranks(w, s);
 	if (w->look.pid || now_ns < w->due_ns)
 		return;
+	if (!tree_has_other_programs(t) && w->look.looks && !w->looks) {
+		plan_ranks(w, now_ns);
+		return;
+	}
 	inspection_begin(&w->look, look_for_ranks, pid, tree_pids(t, pid, PIDS_MAX), now_ns);
 	w->due_ns = 2 * now_ns - w->began_ns; /* unless it answers */
 }

@@ -58,7 +58,7 @@ void hang_say_end(struct hang *h, struct sample *s);
  * as those that are in MPI are there again at the next look, in the same call from the same line,
  * and no other rank is, the node stays the same; the recording keeps since when, at how many looks,
  * and the roll call of the last. So it does of a node none of whose ranks is in MPI. A job without
- * ranks is not looked at.
+ * ranks is not looked at again before it starts another program.
  */
 
 struct rank_watch {
@@ -69,7 +69,7 @@ struct rank_watch {
 };
 
 /* After the tree's sample. */
-void rank_watch_step(struct rank_watch *w, const struct tree *t, struct sample *s);
+void rank_watch_step(struct rank_watch *w, struct tree *t, struct sample *s);
 /* At the end. */
 void rank_watch_end(struct rank_watch *w, struct sample *s);
 

@@ -2,7 +2,8 @@
 # plain
 # A look at blocked threads reads the files of all processes only where a thread waits for one, and who is whose child only where one waits
 # for a child. Of a job that waits, only processes that have run since are looked at again, and the kernel's function that one sleeps in is
-# read only where its system call does not tell all.
+# read only where its system call does not tell all. Neither are ranks of MPI looked for again among processes that execute the program that they
+# did, nor memory in descriptors of a process that has not run.
 . "$TOP/tests/lib.sh"
 need strace
 [ -x "$LIBEXEC/sonde-unwind" ] || skip "the helper sonde-unwind was not built"
@@ -45,3 +46,9 @@ END
 strace -f -qq -o calls -e trace=openat "$SONDE" run --quiet -i 100ms -o out -- sh job.sh
 holds "system calls of waiting processes that were read" "$(count calls '"[0-9]*/syscall",') >= 4 && $(count calls '"[0-9]*/syscall",') <= 16"
 holds "kernel functions that were read" "$(count calls '"[0-9]*/wchan",') <= 3"
+
+# For 21 seconds.
+sed -i 's/sleep 3/sleep 21/g' job.sh
+strace -f -qq -o calls -e trace=openat "$SONDE" run --quiet -i 500ms -o longer -- sh job.sh
+holds "environments that were read" "$(count calls '"[0-9]*/environ",') >= 4 && $(count calls '"[0-9]*/environ",') <= 8"
+holds "lists of descriptors for memory" "$(count calls '"[0-9]*/fd", O_RDONLY|O_CLOEXEC|O_DIRECTORY') >= 1 && $(count calls '"[0-9]*/fd", O_RDONLY|O_CLOEXEC|O_DIRECTORY') <= 6"

@@ -428,7 +428,16 @@ static void count_mapped(struct tree *t, int64_t surely_before)
 		m->mapped = mapped;
 }
 
-/* Those whose descriptors are others than before; and all, once in a while. */
+/* Other descriptors than when they were looked at: more or fewer of them; and, asked once in a while,
+ * any, of one that ran since. */
+static bool may_have_other_files(const struct memory *m, const struct process *p)
+{
+	if (p->ended || !p->files_known)
+		return false;
+	return p->files_looked != p->files || ((m->turn + (uint64_t)p->pid) % LOOK_AGAIN == 0 &&
+					       p->files_looked_ns != p->cpu_ns);
+}
+
 static void files_step(struct tree *t)
 {
 	struct memory *m = &t->memory;
@@ -442,12 +451,12 @@ static void files_step(struct tree *t)
 	for (uint32_t i = 0; i < n; i++) {
 		struct process *p = &t->table.row[t->table.live[(m->turn + i) % n]];
 
-		if (p->ended || !p->files_known ||
-		    (p->files_looked == p->files && (m->turn + (uint64_t)p->pid) % LOOK_AGAIN != 0))
+		if (!may_have_other_files(m, p))
 			continue;
 		if (!memory_files_look(&m->files, p->pid))
 			break;
 		p->files_looked = p->files;
+		p->files_looked_ns = p->cpu_ns;
 	}
 	m->files_known = memory_files_bytes(&m->files, &m->surely_bytes, &m->of_user_bytes);
 	count_mapped(t, surely_before);

@@ -102,6 +102,7 @@ void process_executes(struct process *p)
 {
 	p->script[0] = '\0';
 	p->arguments_due = p->limits_due = true;
+	p->program_known = false;
 	p->memory_of = 0;
 }
 

@@ -135,7 +135,8 @@ struct process {
 	int64_t anonymous_huge_bytes, shared_memory_bytes; /* -1: not known */
 	int64_t hugetlb_bytes;                             /* huge pages of hugetlbfs */
 	int64_t hugetlb_faults;                            /* its faults when that was read */
-	int64_t files_looked;      /* how many it had when memfds were looked for among them */
+	int64_t files_looked;      /* how many it had when memfds were looked for among them, */
+	int64_t files_looked_ns;   /* and its cpu_ns then */
 	int64_t pages_error_bytes; /* of an estimate from some pages */
 	bool has_forked;           /* one that runs the same program */
 	bool walk_outdated;        /* others came since it was walked, which may share with it */
@@ -150,6 +151,7 @@ struct process {
 	int kept[PROCESS_FILES_KEPT];
 	int64_t stack;                  /* of the program whose arguments were read */
 	bool arguments_due, limits_due; /* it executes another program since */
+	bool program_known;             /* to who asked for other programs */
 	bool limits_told;               /* some that are not the job's */
 	uint32_t limits_sum;            /* of those that were read last; 0: none */
 	int8_t nice_told;               /* 0 until it was another one */

@@ -434,6 +434,19 @@ size_t tree_pids(const struct tree *t, pid_t *out, size_t cap)
 	return tree_busy(t, 0, out, cap);
 }
 
+bool tree_has_other_programs(struct tree *t)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < t->table.nlive; i++) {
+		struct process *p = &t->table.row[t->table.live[i]];
+
+		any |= !p->program_known;
+		p->program_known = true;
+	}
+	return any;
+}
+
 int64_t tree_threads_running(const struct tree *t)
 {
 	return t->parts[PART_THREADS_RUNNING];
