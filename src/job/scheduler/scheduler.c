@@ -93,7 +93,8 @@ const char *batch_variable(char *const *environment, const char *name)
 	size_t n = strlen(name);
 
 	for (; environment && *environment; environment++)
-		if (!strncmp(*environment, name, n) && (*environment)[n] == '=')
+		if (**environment == *name && !strncmp(*environment, name, n) &&
+		    (*environment)[n] == '=')
 			return (*environment)[n + 1] ? *environment + n + 1 : NULL;
 	return NULL;
 }

@@ -21,7 +21,8 @@
 #include <unistd.h>
 
 enum {
-	DESCRIPTORS = 256, /* a turn: 1 us each */
+	DESCRIPTORS = 256,      /* a turn: 1 us each, */
+	DESCRIPTORS_AGAIN = 64, /* and so many of processes that have as many as before */
 	ENTRIES = 4096, /* of a tmpfs and of the directories in it: 0.5 us each, once it changed */
 	DEEPEST = 4,    /* of these */
 	SEGMENTS_TEXT = 16384,
@@ -428,14 +429,15 @@ static void count_mapped(struct tree *t, int64_t surely_before)
 		m->mapped = mapped;
 }
 
-/* Other descriptors than when they were looked at: more or fewer of them; and, asked once in a while,
- * any, of one that ran since. */
+/* Other descriptors than when they were looked at: more or fewer of them; and, asked once in a
+ * while and of few in a turn, any, of one that ran since. */
 static bool may_have_other_files(const struct memory *m, const struct process *p)
 {
 	if (p->ended || !p->files_known)
 		return false;
-	return p->files_looked != p->files || ((m->turn + (uint64_t)p->pid) % LOOK_AGAIN == 0 &&
-					       p->files_looked_ns != p->cpu_ns);
+	return p->files_looked != p->files ||
+	       ((m->turn + (uint64_t)p->pid) % LOOK_AGAIN == 0 && p->files_looked_ns != p->cpu_ns &&
+		m->files.left > DESCRIPTORS - DESCRIPTORS_AGAIN);
 }
 
 static void files_step(struct tree *t)
