@@ -65,6 +65,18 @@ until=true
 wait_for 10 process_gone "$(cat hung)"
 SONDE_LIBEXEC=$PWD/lies falls_back lied failed 'ended without an answer'
 
+# A thousand processes that sleep are not worth the iterator, though each is read once.
+"$PROGRAMS/tree" 1000 >ready &
+tree=$!
+wait_for 60 grep -q ready ready
+mkdir notes
+printf '#!/bin/sh\n: >%s/begun\n' "$PWD" >notes/sonde-iterator
+chmod +x notes/sonde-iterator
+SONDE_LIBEXEC=$PWD/notes "$SONDE" attach --quiet -p "$tree" -i 500ms --duration 2s -o asleep
+kill "$tree"
+holds "processes that sleep" "$(figure asleep .job.processes_peak) >= 1000"
+[ ! -e begun ] || fail "the iterator was started for processes that sleep"
+
 # The same totals, in a pid namespace of its own as well.
 equal "exit code" 3 "$(status_of work --tree bpf -o bpf 2>said)"
 equal "what is said" "" "$(cat said)"

@@ -230,7 +230,7 @@ static int look_at(struct tree *t, struct process *p, bool all)
 
 	if (bad)
 		return bad;
-	t->dump.moved += moved;
+	t->dump.moved += moved && !first; /* at first all have */
 	if (p->history == OLDEST_ACTIVE && !moved)
 		process_close(&t->reading, p, KEEP_IDLE);
 	p->history = (uint8_t)(p->history << 1 | moved);
