@@ -13,6 +13,8 @@
 # The job ends at once. From then on it is measured how long the command takes to end, with Sonde and without; with Sonde
 # the recording is complete for its readers by then, and without --quiet it is on the disk and its summary is printed.
 #
+# The programs are copies, as an installed one is: a file that the linker wrote piecemeal is mapped page by page.
+#
 # With build/sonde-static (make static), which is what a release has, the same is measured in turns with build/sonde.
 #
 # The wall time until the job starts contains two execs, Sonde's and the job's; that of the bare program contains one.
@@ -26,9 +28,15 @@ set -eu
 . bench/bar.sh
 BUILD=${BUILD:-build} ROUNDS=${ROUNDS:-40}
 [ -z "${QUICK:-}" ] || ROUNDS=10
-start=$BUILD/bench/start
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+mkdir "$scratch/bin"
+for program in sonde-static bench/start sonde; do
+	[ ! -x "$BUILD/$program" ] || cp "$BUILD/$program" "$scratch/bin"
+done
+export SONDE_LIBEXEC=$PWD/$BUILD/libexec/sonde
+case $BUILD in /*) SONDE_LIBEXEC=$BUILD/libexec/sonde ;; esac
+start=$scratch/bin/start program=$scratch/bin/sonde
 
 # The paths that were opened before the recorder says that the first sample is taken (MESSAGE_READY of job/message.h).
 opened() { # TRACE
@@ -44,7 +52,6 @@ opened() { # TRACE
 		END { exit !said }' "$1"
 }
 
-program=$BUILD/sonde
 run_sonde() { # OPTION...
 	rm -rf "$scratch/out"
 	"$start" "$program" run "$@" -o "$scratch/out" -- "$start" here
@@ -55,7 +62,7 @@ recorder_us() { # CPU of the recorder when it read it for the first time
 		awk -F, 'NR == 2 { printf "%.1f\n", $NF * 1e6 }'
 }
 
-strace -f -y -e trace=open,openat,sendmsg -o "$scratch/trace" "$BUILD/sonde" run -q -o "$scratch/out" -- "$start" here 9>/dev/null
+strace -f -y -e trace=open,openat,sendmsg -o "$scratch/trace" "$program" run -q -o "$scratch/out" -- "$start" here 9>/dev/null
 opened "$scratch/trace" >"$scratch/list"
 for _ in $(seq "$ROUNDS"); do
 	rm -rf "$scratch/out"
@@ -65,10 +72,10 @@ for _ in $(seq "$ROUNDS"); do
 	cut -d ' ' -f 3 "$scratch/run" >>"$scratch/end"
 	echo "$(cut -d ' ' -f 1,2 "$scratch/run") $(recorder_us)" >>"$scratch/sonde"
 	run_sonde 2>/dev/null | cut -d ' ' -f 3 >>"$scratch/summary"
-	if [ -x "$BUILD/sonde-static" ]; then
-		program=$BUILD/sonde-static
+	if [ -x "$scratch/bin/sonde-static" ]; then
+		program=$scratch/bin/sonde-static
 		run_sonde -q >"$scratch/run"
-		program=$BUILD/sonde
+		program=$scratch/bin/sonde
 		echo "$(cut -d ' ' -f 1,2 "$scratch/run") $(recorder_us)" >>"$scratch/static"
 	fi
 	rm -rf "$scratch/out"
