@@ -200,7 +200,7 @@ enum {
 	SOONEST_NS = 400 * 1000 * 1000,
 	RAREST_S = 60,
 	LOOKS = 64,     /* as many, about, however long the job is: each time doubles in so many */
-	RARER = 1000,   /* than what a look costs */
+	RARER = 2000,   /* than what a look costs */
 	LITTLE = 10,    /* one tenth of a core */
 	LEAST_MS = 500, /* that is worth a word */
 	LEAST_LOOKS = 4
