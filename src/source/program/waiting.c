@@ -457,10 +457,14 @@ static void name_asked(struct thread *t)
 	char path[PATH_SHOWN + 1], holder[FILELOCKS_TEXT];
 	uint64_t fd;
 
+	size_t end;
 	if (may_search(t) && filelocks_beside(t->proc, t->pid, &fd, holder) && path_of(t, fd, path))
 		snprintf(t->target, TARGET, "%s, which it has open, is locked by %.50s", path,
 			 holder);
 }
+	end = strlen(path);
+	if (end > 4 && !strcmp(path + end - 4, "-shm")) /* the database it belongs to */
+		path[end - 4] = '\0';
 
 static enum stall kind_of(struct thread *t)
 {
