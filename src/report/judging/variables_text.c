@@ -104,6 +104,17 @@ static const char *hidden_more(const struct summary *s)
 	return *s->hidden_more ? s->hidden_more : ".";
 }
 
+/* By what the process was seen to wait that was seen to wait for storage. */
+static const char *flushed_by(const struct summary *s)
+{
+	return strstr(s->story.wait[STALL_STORAGE].in, " (O_SYNC)") ? "O_SYNC" : "fsync";
+}
+
+static const char *disk_writer(const struct summary *s)
+{
+	return *s->story.writer ? s->story.writer : ".";
+}
+
 static const char *idle_in(const struct summary *s)
 {
 	return *s->story.idle_in ? s->story.idle_in : ".";
@@ -522,6 +533,12 @@ const struct text_variable text_variables[] = {
 	{ "disk_path",
 	  "The job's directory, or mount that it wrote to, that was the fullest at the end.",
 	  disk_path },
+	{ "flushed_by",
+	  "What makes the disk flush: \"O_SYNC\" where a process was seen to wait in a write to a file opened so, else \"fsync\".",
+	  flushed_by },
+	{ "disk_writer",
+	  "The command that wrote at least half of the job's bytes: \", most of it by dd.\"; else \".\"",
+	  disk_writer },
 	{ "fabric_idle_port", "A fabric port with almost no traffic: \"mlx5_1/1 on n1\".",
 	  fabric_idle_port },
 	{ "fabric_busy_port", "The port next to it with much traffic.", fabric_busy_port },

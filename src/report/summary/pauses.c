@@ -521,6 +521,9 @@ void summary_pauses_make(struct summary *s, const struct run *r)
 	s->story.wakes_per_s = wakes(s, &woken);
 	s->story.may_serve = may_serve(&s->story);
 	tell_kinds(&s->story, r, woken);
+	if (*s->story.wait[STALL_STORAGE].in)
+		s->story.writes_direct =
+			strstr(s->story.wait[STALL_STORAGE].in, " (O_DIRECT)") != NULL;
 	tell_sleeper(&s->story, r);
 	tell_loop(s);
 	tell_late_sleeps(s, r);

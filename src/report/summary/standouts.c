@@ -291,6 +291,7 @@ static const struct doing {
 	[DOER_KERNEL] = { { "process.cpu_system_seconds" }, { NULL } }, /* a figure of the job */
 	[DOER_MOVED] = { { "process.read_bytes", "process.written_bytes" },
 			 { "job.read_bytes", "job.written_bytes" } },
+	[DOER_WRITTEN] = { { "process.written_bytes" }, { "job.written_bytes" } },
 	[DOER_STORAGE] = { { "process.storage_read_bytes", "process.storage_written_bytes" },
 			   { "job.storage_read_bytes", "job.storage_written_bytes" } },
 	[DOER_FAULTS] = { { "process.minor_faults" }, { "job.minor_faults" } },
@@ -333,7 +334,7 @@ static struct doer doer_of(const struct run *r, const struct series_index *x,
 /* What the kernel counts of reads and writes of a process has in it what its ended children did. */
 static bool has_childrens(int k)
 {
-	return k == DOER_MOVED || k == DOER_STORAGE;
+	return k == DOER_MOVED || k == DOER_WRITTEN || k == DOER_STORAGE;
 }
 
 /* Each process without its ended children; both are counted with all of theirs. theirs: of each
@@ -424,6 +425,9 @@ static int find_doers(struct summary *s, const struct run *r, const struct serie
 	n = merge_doers(d, n);
 	for (int k = 0; k < DOERS; k++)
 		s->story.doer[k] = doer_named(s, d, n, k);
+	if (s->story.doer[DOER_WRITTEN])
+		snprintf(s->story.writer, sizeof s->story.writer, ", most of it by %.40s.",
+			 s->story.doer[DOER_WRITTEN]);
 	free(d);
 	return 0;
 }
