@@ -59,6 +59,8 @@ TEXT_OF(heap_process, story.heap_process)
 TEXT_OF(heap_option, story.heap_option)
 TEXT_OF(incompressible_process, story.incompressible)
 TEXT_OF(disk_path, story.disk_path)
+TEXT_OF(reread_file, story.reread_file)
+TEXT_OF(reread_process, story.reread_process)
 TEXT_OF(fabric_idle_port, story.fabric.idle_port)
 TEXT_OF(fabric_busy_port, story.fabric.busy_port)
 TEXT_OF(fabric_slow_port, story.fabric.slow_port)
@@ -533,6 +535,8 @@ const struct text_variable text_variables[] = {
 	{ "disk_path",
 	  "The job's directory, or mount that it wrote to, that was the fullest at the end.",
 	  disk_path },
+	{ "reread_file", "The file that a process read again and again.", reread_file },
+	{ "reread_process", "That process.", reread_process },
 	{ "flushed_by",
 	  "What makes the disk flush: \"O_SYNC\" where a process was seen to wait in a write to a file opened so, else \"fsync\".",
 	  flushed_by },

@@ -375,6 +375,7 @@ static void init_ending(struct story *y)
 	y->heap_limit = y->heap_held = y->last_touched_bytes = y->alike = NAN;
 	y->answered = 0;
 	y->writes_direct = NAN;
+	y->reread_times = y->reread_size = y->reread_bytes = y->reread_within = NAN;
 	y->disk_free_bytes = y->disk_bytes = y->disk_free_ratio = y->disk_no_inodes = NAN;
 	y->disk_low_bytes = y->disk_room_bytes = y->disk_room_inodes = NAN;
 	for (size_t i = 0; i < STORY_LIMITS; i++)

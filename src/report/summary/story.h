@@ -198,6 +198,10 @@ struct story {
 	char incompressible[200];
 	char slept_where[STORY_TEXT]; /* ", at the end in run_trial (sweep.py:7)."; or "" */
 	struct story_fabric fabric;
+	/* A file that a process read again and again: how often at least, bytes of it and of that,
+	 * the share of the looks in which the process was within it. */
+	double reread_times, reread_size, reread_bytes, reread_within;
+	char reread_file[STORY_TEXT], reread_process[STORY_TEXT];
 	double writes_direct; /* 1: the wait for storage that was seen was a write past the page
 				 cache */
 	/* What the job's exit code means where it is an answer; NULL: it is none. Is it one? */
