@@ -374,7 +374,7 @@ static void init_ending(struct story *y)
 	y->hidden_alike = y->hidden_each_time = y->killed = y->killed_s = y->killed_signal = NAN;
 	y->heap_limit = y->heap_held = y->last_touched_bytes = y->alike = NAN;
 	y->answered = 0;
-	y->writes_direct = NAN;
+	y->writes_direct = y->compilers_beside_ratio = NAN;
 	y->reread_times = y->reread_size = y->reread_bytes = y->reread_within = NAN;
 	y->disk_free_bytes = y->disk_bytes = y->disk_free_ratio = y->disk_no_inodes = NAN;
 	y->disk_low_bytes = y->disk_room_bytes = y->disk_room_inodes = NAN;

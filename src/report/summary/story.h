@@ -198,6 +198,8 @@ struct story {
 	char incompressible[200];
 	char slept_where[STORY_TEXT]; /* ", at the end in run_trial (sweep.py:7)."; or "" */
 	struct story_fabric fabric;
+	/* Of the compilers the share that had another one beside them for much of their lives. */
+	double compilers_beside_ratio;
 	/* A file that a process read again and again: how often at least, bytes of it and of that,
 	 * the share of the looks in which the process was within it. */
 	double reread_times, reread_size, reread_bytes, reread_within;
