@@ -12,6 +12,7 @@
 #include "sampler/hang.h"
 #include "sampler/inspection.h"
 #include "sampler/marks.h"
+#include "sampler/rereads.h"
 #include "sampler/span_files.h"
 #include "sampler/tree/tree.h"
 #include "source/perf/perf.h"
@@ -62,6 +63,7 @@ struct sampler {
 	struct hang hang;
 	struct rank_watch rank_watch;
 	struct pauses pauses;
+	struct rereads rereads;
 	struct marks *marks;      /* NULL: no memory for them */
 	struct span_files *spans; /* likewise */
 	int statm;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Processes that wait for the lock of one SQLite database are a verdict with its file and who has the lock; one that writes alone, beside another that
+"""Processes that wait for the lock of one SQLite database, with a rollback journal or a log (WAL), are a verdict with its file and who has the lock; one that writes alone, beside another that
 has the database open and sleeps for itself, is none."""
 # limit: 200
 import json
@@ -22,6 +22,7 @@ def look(_, seconds):
     while time.monotonic() < end:
         time.sleep(0.05)
 db = sqlite3.connect("rows.db")
+db.execute("pragma journal_mode=" + sys.argv[3])
 db.execute("create table if not exists t(a)")
 db.commit()
 db.close()
@@ -34,15 +35,18 @@ with open("program.py", "w", encoding="utf-8") as f:
     f.write(PROGRAM)
 
 
-def verdicts(name, writers, sleepers):
-    subprocess.run([SONDE, "run", "-q", "-o", name, "--", sys.executable, "program.py", str(writers), str(sleepers)], check=True, timeout=90)
+def verdicts(name, writers, sleepers, journal):
+    command = [sys.executable, "program.py", str(writers), str(sleepers), journal]
+    subprocess.run([SONDE, "run", "-q", "-o", name, "--", *command], check=True, timeout=90)
     shown = json.loads(subprocess.run([SONDE, "show", "--json", name], check=True, capture_output=True, text=True).stdout)
     return {one["rule"]: one["sentence"] for one in shown["verdicts"]}
 
 
-alone = verdicts("alone", 1, 1)
-assert "database-lock" not in alone, alone
-several = verdicts("several", 4, 0)
-said = several["database-lock"]
-assert "/rows.db, held by python3 (pid " in said and " at a time: " in said, said
-assert not set(several) & {"takes-turns", "single-core", "single-core-then-idle", "cores-unused", "polling", "idle-throughout"}, several
+for journal in ("delete", "wal"):
+    alone = verdicts("alone-" + journal, 1, 1, journal)
+    assert "database-lock" not in alone, alone
+    several = verdicts("several-" + journal, 4, 0, journal)
+    said = several["database-lock"]
+    assert "/rows.db, held by python3 (pid " in said and " at a time: " in said, said
+    assert not set(several) & {"takes-turns", "single-core", "single-core-then-idle", "cores-unused", "polling", "idle-throughout"}, several
+    os.remove("rows.db")

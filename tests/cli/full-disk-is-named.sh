@@ -24,8 +24,23 @@ contains job.out "No space left on device"
 contains said "disk-full: The disk that holds $PWD/small was full (0 B of 20.0 MiB free) when the job failed. Free space there, or write elsewhere."
 equal "the first verdict" disk-full "$(sed -n '1s/:.*//p' said)"
 
-# A job that failed while there was room again, and one that ended well on a nearly full disk.
+# Elsewhere, filled and closed within a moment by a job that works in another directory; and one that ends with 0 all the same.
 rm small/big
+mkdir other
+ends other sh -c 'sleep 0.3; head -c 30000000 /dev/zero >../small/big || exit 5'
+equal "the end of a job that wrote elsewhere in a moment" 5 $code
+contains said "disk-full: The disk that holds $PWD/small was full (0 B of 20.0 MiB free) when the job failed."
+rm small/big
+ends other sh -c 'sleep 0.3; dd if=/dev/zero of=../small/big bs=64k; true'
+contains said "disk-filled: The disk that holds $PWD/small filled up: 20.0 MiB were free at first, 0 B of 20.0 MiB at its fullest; the job wrote "
+ends other sh -c 'sleep 0.3; dd if=/dev/zero of=big bs=64k count=400; true'
+grep '^disk' said && fail "told of a disk that was full before the job began"
+rm small/big other/big
+ends other sh -c 'sleep 0.3; cd ../small; i=0; while [ $i -lt 120 ]; do touch file.$i; i=$((i + 1)); done 2>/dev/null; true'
+contains said "disk-filled-with-files: The disk that holds $PWD/small ran out of inodes (all 100 in use; "
+rm -f small/file.*
+
+# A job that failed while there was room again, and one that ended well on a nearly full disk.
 ends small sh -c 'exit 3'
 grep '^disk' said && fail "told of a disk with room"
 head -c 20900000 /dev/zero >small/big

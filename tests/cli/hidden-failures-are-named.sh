@@ -82,6 +82,25 @@ record fine '"$PY" step.py 1; "$PY" step.py 2; sleep 1'
 silent fine
 jq -e '[.. | strings | select(startswith("Traceback"))] == []' fine.json >/dev/null || fail "what a job printed that went well was recorded"
 
+# What solvers and others answer by their exit codes, also where a shell or xargs hands it on.
+cp "$(command -v dash || command -v sh)" kissat
+SOLVE='i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done; exit'
+export SOLVE
+record solver './kissat -c "$SOLVE 10"; sh -c "./kissat -c \"\$SOLVE 20\"; exit \$?"; echo step.py | xargs grep -q zzz; true'
+silent solver
+record failed './kissat -c "$SOLVE 3"; true'
+says failed "Hidden failure: kissat"
+for how in './kissat -c "$SOLVE 10"' 'sh -c "./kissat -c \"\$SOLVE 10\"; exit \$?"'; do
+	status=0
+	eval "\"$SONDE\" run --quiet -i 50ms -o answer -- $how" 2>answer.err || status=$?
+	equal "exit code of a solver" 10 $status
+	"$SONDE" show --json answer >answer.json || fail "show answer"
+	says answer "Exit code 10 after " ": the solver found it satisfiable."
+	case $(sentences answer) in *[Ff]ailed*) fail "a solver's answer: $(sentences answer)" ;; esac
+	"$SONDE" show answer | grep -q "Failed" && fail "a solver's answer: $("$SONDE" show answer)"
+	rm -r answer
+done
+
 # Whoever wants nothing recorded of what is printed has nothing.
 status=0
 "$SONDE" run --quiet --no-error-text -i 50ms -o quiet -- sh -c 'for i in 1 2 3; do "$PY" step.py 3; done; true' 2>quiet.err || status=$?

@@ -147,12 +147,51 @@ static void test_a_lock_of_a_database(void **state)
 	}
 }
 
+/* One with a log has the lock of who writes in a file beside it, where all have another one. */
+static void test_the_writer_of_a_log(void **state)
+{
+	static const char shared[] = "mnt_id:\t30\nino:\t8\n"
+				     "lock:\t1: POSIX  ADVISORY  READ 200 fe:02:8 128 128\n";
+	static const struct {
+		const char *locks, *file;
+		bool found;
+	} cases[] = {
+		{ "1: POSIX  ADVISORY  WRITE 400 fe:02:8 120 120\n", "/x/rows.db-shm", true },
+		{ "1: POSIX  ADVISORY  WRITE 400 fe:02:8 120 120\n", "/x/rows.db", false },
+		{ "1: POSIX  ADVISORY  WRITE 400 fe:02:8 123 123\n", "/x/rows.db-shm", false },
+		{ "1: POSIX  ADVISORY  READ  400 fe:02:8 120 120\n", "/x/rows.db-shm", false },
+		{ "1: POSIX  ADVISORY  WRITE 200 fe:02:8 120 120\n", "/x/rows.db-shm", false },
+		{ "1: POSIX  ADVISORY  WRITE 400 fe:02:8 1073741825 1073741825\n", "/x/rows.db-shm",
+		  false },
+		{ held, "/x/rows.db-shm", false },
+	};
+	char out[FILELOCKS_TEXT];
+	struct root proc;
+	uint64_t fd;
+
+	(void)state;
+	process(400, "holder", 1);
+	process(200, "asks", 1);
+	tree_put("proc", "200/fdinfo/3", "%s", shared);
+	tree_put("proc", "200/fd/none", "%s", "");
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		tree_put("proc", "locks", "%s", cases[i].locks);
+		unlink("proc/200/fd/3");
+		assert_int_equal(symlink(cases[i].file, "proc/200/fd/3"), 0);
+		assert_int_equal(root_open(&proc, "proc"), 0);
+		print_message("%zu\n", i);
+		assert_int_equal(filelocks_database(&proc, 200, &fd, out), cases[i].found);
+		root_close(&proc);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_holder_is_named),
 		cmocka_unit_test(test_a_lock_that_is_asked_for),
 		cmocka_unit_test(test_a_lock_of_a_database),
+		cmocka_unit_test(test_the_writer_of_a_log),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

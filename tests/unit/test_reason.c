@@ -141,7 +141,7 @@ static void a_death_is_known_by_its_words(void **state)
 	assert_false(reason_is_of_a_death(&x));
 }
 
-/* Exit code 1 of grep and diff is an answer. */
+/* Exit code 1 of grep and diff is an answer, and what solvers end with. */
 static void answers_by_exit_codes_are_explained(void **state)
 {
 	static const struct {
@@ -150,6 +150,12 @@ static void answers_by_exit_codes_are_explained(void **state)
 		{ "/usr/bin/grep -q x y", "exit_code=1", ": grep found no match." },
 		{ "diff a b", "exit_code=1", ": the files differ." },
 		{ "grep x y", "exit_code=2", "." },
+		{ "/opt/kissat-4.0/bin/kissat a.cnf", "exit_code=10",
+		  ": the solver found it satisfiable." },
+		{ "minisat_static a.cnf", "exit_code=20", ": the solver found it unsatisfiable." },
+		{ "kissat a.cnf", "exit_code=1", "." },
+		{ "solver a.cnf", "exit_code=10", "." },
+		{ "mountpoint /x", "exit_code=32", "." },
 		{ "mygrep x", "exit_code=1", "." },
 		{ "/", "exit_code=1", "." },
 	};

@@ -101,12 +101,78 @@ static void what_forks_is_not_started(void **state)
 	done(&s, x);
 }
 
+static void command(struct synthetic *x, const char *name, int64_t processes, int64_t cpu_s)
+{
+	uint32_t row = instance(x, 1, "command", name, false);
+	uint32_t n = metric(x, "command.processes", "command", KIND_COUNTER, UNIT_COUNT);
+	uint32_t used = metric(x, "command.cpu_seconds", "command", KIND_COUNTER, UNIT_SECONDS);
+
+	put(x, series(x, 1, n, row), 20, processes);
+	put(x, series(x, 1, used, row), 20, cpu_s);
+}
+
+/* A sample that found one knows which script it runs; the others are of the same program. One that
+ * works for long is not. */
+static void starts_with_and_without_a_script_are_of_one_program(void **state)
+{
+	struct synthetic *x = with_work(1);
+	struct summary s;
+
+	(void)state;
+	command(x, "java", 34, 9);
+	command(x, "java QcStats", 31, 8);
+	command(x, "java Assemble", 2, 60);
+	command(x, "javadoc Qc", 20, 3);
+	s = made(x);
+	assert_true(s.story.starts == 65 && s.story.starts_cpu_s == 17);
+	assert_string_equal(s.story.starts_command, "java");
+	done(&s, x);
+}
+
+/* The share of compilers that had another one beside them, of four that began at these times, each
+ * for a second. */
+static double beside(const int64_t begin_ms[4])
+{
+	struct synthetic *x = with_work(1);
+	uint32_t make = instance(x, 1, "process", "make", true);
+	struct summary s;
+	double ratio;
+
+	x->label[x->run.nlabels++] =
+		(struct run_label){ .key = "command_line", .value = "make -j2" };
+	x->instance[make].nlabels++;
+	command(x, "cc1", 4, 4);
+	for (int k = 0; k < 4; k++) {
+		struct run_instance *in = &x->instance[instance(x, 1, "process", "cc1", false)];
+
+		in->parent = make;
+		in->birth_ns = begin_ms[k] * 1000000;
+		in->end_ns = in->birth_ns + 1000000000;
+	}
+	s = made(x);
+	assert_true(s.story.make_is_parallel == 1);
+	ratio = s.story.compilers_beside_ratio;
+	done(&s, x);
+	return ratio;
+}
+
+static void compilers_that_ran_side_by_side_are_known(void **state)
+{
+	(void)state;
+	assert_true(beside((int64_t[]){ 0, 1000, 2000, 3000 }) == 0);
+	assert_true(beside((int64_t[]){ 0, 900, 1800, 2700 }) == 0);
+	assert_true(beside((int64_t[]){ 0, 0, 1000, 1000 }) == 1);
+	assert_true(beside((int64_t[]){ 0, 500, 2000, 3000 }) == 0.5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(readers_of_files_are_known),
 		cmocka_unit_test(what_costs_most_counts),
 		cmocka_unit_test(what_forks_is_not_started),
+		cmocka_unit_test(starts_with_and_without_a_script_are_of_one_program),
+		cmocka_unit_test(compilers_that_ran_side_by_side_are_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -259,6 +259,11 @@ static const struct {
 	{ "failed failed-by-signal killed",
 	  "address-space-full heap-full-printed open-files-used-up disk-full-printed "
 	  "stack-overflow stack-filled" },
+	{ "failed", "answered" },
+	{ "disk-nearly-full", "disk-filled disk-filled-with-files" },
+	{ "bulk-sync", "direct-writes" },
+	/* the interpreter, and its function */
+	{ "code-interpreter", "code-place code-place-beside-kernel" },
 };
 
 static bool silences(const struct rules *rules, const char *one, const char *other)
@@ -366,6 +371,26 @@ static void test_the_first_of_two_causes(void **state)
 	rules_free(rules);
 }
 
+/* The function and the process are said once. */
+static void test_what_a_verdict_before_has_said_is_not_said_again(void **state)
+{
+	struct rules *rules = builtin();
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, LONG
+		     "code_samples=20 cpu_seconds=4 hot_ratio=0.8 hot_least=0.6 hot_seconds=3.2 "
+		     "working_seconds=4 cores_used=0.8 cores_used_peak=1 cores_present=2 "
+		     "cores_allowed=2");
+	rules_apply(rules, &f.s);
+	assert_string_equal(f.s.verdicts[0].rule, "code-place");
+	assert_string_equal(
+		fixture_verdict(&f, "single-core")->sentence,
+		"One core at a time was in use, of 2: split the work, or request one core. It "
+		"costs up to 2.00 s, 40 % of the run.");
+	rules_free(rules);
+}
+
 /* Memory that was too little is never answered by less, idle cores never by more. */
 static void test_a_request_keeps_to_what_was_asked_for(void **state)
 {
@@ -406,6 +431,7 @@ int main(void)
 		cmocka_unit_test(test_verdicts_that_contradict_each_other_do_not_stand_together),
 		cmocka_unit_test(test_proof_has_metric_range_and_threshold),
 		cmocka_unit_test(test_the_first_of_two_causes),
+		cmocka_unit_test(test_what_a_verdict_before_has_said_is_not_said_again),
 		cmocka_unit_test(test_a_request_keeps_to_what_was_asked_for),
 	};
 

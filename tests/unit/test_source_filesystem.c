@@ -2,6 +2,7 @@
 /* How full file systems are is asked by a helper: it answers, hangs, dies, and holds nothing open.
  */
 #include "base/clock.h"
+#include "source/storage/localmounts.h"
 #include "source/storage/mountinfo.h"
 #include "source/storage/statfs_helper.h"
 #include "unit/node.h"
@@ -444,6 +445,44 @@ static void the_working_directory_is_asked_at_the_end(void **unused)
 	unsetenv("TMPDIR");
 }
 
+static size_t local_mounts(const char *mountinfo)
+{
+	struct localmounts l = { 0 };
+
+	localmounts_begin(&l, mountinfo);
+	assert_null(localmounts_filled(&l));
+	return l.n;
+}
+
+/* Of those with room each file system once; none of a server, none behind one, and no file. */
+static void only_local_mounts_are_asked(void **unused)
+{
+	struct localmounts l = { 0 };
+	struct stat here;
+
+	(void)unused;
+	assert_int_equal(local_mounts("22 1 8:1 / / rw - ext4 a rw\n"), 1);
+	assert_int_equal(local_mounts("22 1 8:1 / / rw - ext4 a rw\n"
+				      "23 22 8:1 / /. rw - ext4 a rw\n"
+				      "24 22 8:1 / /proc rw - tmpfs a rw\n"
+				      "25 22 8:1 / /proc/uptime rw - tmpfs a rw\n"
+				      "26 22 8:1 / /nowhere rw - tmpfs a rw\n"),
+			 1);
+	assert_int_equal(local_mounts("22 1 8:1 / / rw - nfs4 a rw\n"), 0);
+	assert_int_equal(local_mounts("22 1 8:1 / / rw - overlay a rw\n"
+				      "23 22 8:1 / /tmp rw - tmpfs a rw\n"),
+			 1);
+	assert_int_equal(local_mounts("22 1 8:1 / / rw - nfs4 a rw\n"
+				      "23 22 8:1 / /tmp rw - tmpfs a rw\n"),
+			 0);
+	assert_int_equal(local_mounts(""), 0);
+	localmounts_begin(&l, "22 1 8:1 / / rw - ext4 a rw\n");
+	assert_int_equal(stat("/", &here), 0);
+	assert_ptr_equal(localmounts_find(&l, here.st_dev), &l.mount[0]);
+	assert_null(localmounts_find(&l, here.st_dev + 1));
+	assert_true(l.mount[0].available_bytes > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -459,6 +498,7 @@ int main(void)
 		cmocka_unit_test(the_helper_ends_with_its_parent),
 		cmocka_unit_test(mounts_are_found_by_id),
 		cmocka_unit_test(mounts_are_found_by_path),
+		cmocka_unit_test(only_local_mounts_are_asked),
 		cmocka_unit_test(the_working_directory_is_asked_at_the_end),
 	};
 

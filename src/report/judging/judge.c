@@ -199,22 +199,28 @@ static bool is_no_cause_of(const struct rule *a, const struct rule *b, const str
 	return is_small(value_or(&a->cost, s, NAN), large, s);
 }
 
-/* What costs hardly anything is no more than a note. */
-static void find_cost(const struct rule *r, const struct summary *s, struct summary_verdict *v)
+static void say_cost(const struct summary *s, struct summary_verdict *v)
 {
 	static const double least_to_say = 0.01;
-	double cost = value_or(&r->cost, s, NAN);
 	size_t n = strlen(v->sentence);
 	char seconds[32], share[32];
 
-	v->cost_s = isnan(cost) ? NAN : fmin(fmax(cost, 0), s->wall_s);
-	if (v->severity == SEVERITY_WARN && v->cost_s < least_to_warn * own_s(s))
-		v->severity = SEVERITY_NOTE;
 	if (v->cost_s >= least_to_say * own_s(s))
 		snprintf(v->sentence + n, sizeof v->sentence - n,
 			 " It costs up to %s, %s of the run.",
 			 unit_format(UNIT_SECONDS, v->cost_s, seconds, sizeof seconds),
 			 unit_format(UNIT_RATIO, v->cost_s / s->wall_s, share, sizeof share));
+}
+
+/* What costs hardly anything is no more than a note. */
+static void find_cost(const struct rule *r, const struct summary *s, struct summary_verdict *v)
+{
+	double cost = value_or(&r->cost, s, NAN);
+
+	v->cost_s = isnan(cost) ? NAN : fmin(fmax(cost, 0), s->wall_s);
+	if (v->severity == SEVERITY_WARN && v->cost_s < least_to_warn * own_s(s))
+		v->severity = SEVERITY_NOTE;
+	say_cost(s, v);
 }
 
 static bool is_named(const char *names, const char *name)
@@ -322,6 +328,42 @@ static void say_rest_is_fine(struct summary *s)
 		 " The job itself had work for its cores, and nothing else was found.");
 }
 
+static const struct rule *rule_of(const struct rules *rules, const struct summary_verdict *v)
+{
+	for (size_t i = 0; i < rules->n; i++)
+		if (!strcmp(rules->rule[i].name, v->rule))
+			return &rules->rule[i];
+	return NULL;
+}
+
+/* Which command used the CPU time, and on how many cores. */
+static bool names_process(const struct sentence *say)
+{
+	for (size_t i = 0; i < say->nparts; i++)
+		if (say->part[i].source && !strcmp(say->part[i].source, "hot_process"))
+			return true;
+	return false;
+}
+
+/* What a verdict before it has said already is not said again. */
+static void say_briefly(const struct rules *rules, struct summary *s)
+{
+	bool named = false;
+
+	for (uint32_t i = 0; i < s->nverdicts; i++) {
+		struct summary_verdict *v = &s->verdicts[i];
+		const struct rule *r = rule_of(rules, v);
+
+		if (!r || v->severity == SEVERITY_CANNOT_TELL)
+			continue;
+		if (named && r->briefly.source) {
+			sentence_write(&r->briefly, s, v->sentence, VERDICT_SENTENCE);
+			say_cost(s, v);
+		}
+		named |= names_process(&r->say);
+	}
+}
+
 void rules_apply(const struct rules *rules, struct summary *s)
 {
 	const struct sentence *said[RULES_MAX] = { NULL };
@@ -338,6 +380,7 @@ void rules_apply(const struct rules *rules, struct summary *s)
 			rule_apply(&rules->rule[i], said[i], yields, s);
 	}
 	remove_contradicted(s);
+	say_briefly(rules, s);
 	say_rest_is_fine(s);
 	requests_write(s);
 }
@@ -386,6 +429,7 @@ void rules_metrics(const struct rules *rules, struct bytes *names, struct bytes 
 		add_expr(names, &r->from);
 		add_expr(names, &r->to);
 		add_sentence(names, &r->say);
+		add_sentence(names, &r->briefly);
 		add_expr(names, &r->request);
 		add_expr(names, &r->cost);
 		add_expr(names, &r->weight);

@@ -189,21 +189,46 @@ static double forked_of(const struct summary *s, const struct run *r, const char
 	return seen > 0 ? forked / seen : 0;
 }
 
-/* Of those whose processes do little more than start, the one that used most CPU time. */
+/* How often processes of this command were started anew; 0: they do more than start. */
+static double mere_starts(const struct summary *s, const struct run *r,
+			  const struct summary_command *c)
+{
+	double start_s = start_of(c->name);
+	double starts = start_s > 0 ? c->processes * (1 - forked_of(s, r, c->name)) : 0;
+
+	return c->cpu_s <= start_s * starts && !lived_long(s, c->name) ? starts : 0;
+}
+
+/* Which script it ran is in the name of those only that a sample found: "java QcStats" and "java"
+ * are one program. */
+static bool is_program_of(const struct summary_command *program, const struct summary_command *c)
+{
+	size_t n = strlen(program->name);
+
+	return !strncmp(program->name, c->name, n) && c->name[n] == ' ';
+}
+
+/* Of those whose processes do little more than start, the program that used most CPU time. */
 static void tell_starts(struct summary *s, const struct run *r)
 {
 	struct story *y = &s->story;
 
 	for (uint32_t i = 0; i < s->ncommands; i++) {
 		const struct summary_command *c = &s->commands[i];
-		double start_s = start_of(c->name);
-		double starts = start_s > 0 ? c->processes * (1 - forked_of(s, r, c->name)) : 0;
+		double starts = mere_starts(s, r, c), cpu_s = c->cpu_s;
 
-		if (!(c->cpu_s <= start_s * starts) || lived_long(s, c->name) ||
-		    (y->starts > 0 && c->cpu_s <= y->starts_cpu_s))
+		for (uint32_t k = 0; starts > 0 && k < s->ncommands; k++) {
+			double more = is_program_of(c, &s->commands[k])
+					      ? mere_starts(s, r, &s->commands[k])
+					      : 0;
+
+			starts += more;
+			cpu_s += more > 0 ? s->commands[k].cpu_s : 0;
+		}
+		if (!(starts > 0) || (y->starts > 0 && cpu_s <= y->starts_cpu_s))
 			continue;
 		y->starts = round(starts);
-		y->starts_cpu_s = c->cpu_s;
+		y->starts_cpu_s = cpu_s;
 		snprintf(y->starts_command, sizeof y->starts_command, "%s", c->name);
 	}
 	if (y->starts > 0)

@@ -68,6 +68,7 @@ struct rule {
 	enum rule_during during;
 	enum rule_part part_of;
 	struct sentence say, cannot;
+	struct sentence briefly; /* said where a verdict before it names what used the CPU time */
 	char *proof;
 };
 

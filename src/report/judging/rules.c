@@ -179,6 +179,7 @@ static const struct key {
 	{ "severity", KEY_WORD, true, offsetof(struct rule, severity), severity_names },
 	{ "confidence", KEY_WORD, false, offsetof(struct rule, confidence), confidence_names },
 	{ "say", KEY_SENTENCE, true, offsetof(struct rule, say), NULL },
+	{ "briefly", KEY_SENTENCE, false, offsetof(struct rule, briefly), NULL },
 	{ "cannot", KEY_SENTENCE, false, offsetof(struct rule, cannot), NULL },
 	{ "request", KEY_REQUEST, false, offsetof(struct rule, request), NULL },
 	{ "margin", KEY_EXPR, false, offsetof(struct rule, margin), NULL },
@@ -488,6 +489,7 @@ static void rule_free(struct rule *r)
 			rule_expr_free((struct rule_expr *)((char *)r + keys[k].offset));
 	sentence_free(&r->say);
 	sentence_free(&r->cannot);
+	sentence_free(&r->briefly);
 }
 
 void rules_free(struct rules *rules)

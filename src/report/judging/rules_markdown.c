@@ -47,7 +47,8 @@ static const char opening[] =
 	"1. If `enough` is false, the rule is silent.\n"
 	"2. If a figure of `needs`, or `when` itself, is unknown, it prints `cannot`, or "
 	"nothing.\n"
-	"3. If `when` is true, it prints `say`.\n"
+	"3. If `when` is true, it prints `say`; or `briefly`, if there is one and a verdict before it\n"
+	"   names what used the CPU time (`{hot_process:text}`).\n"
 	"\n"
 	"`severity` is one of bad, warn, cannot-tell, note, good; `confidence` of low, "
 	"medium (the default),\n"
@@ -145,6 +146,8 @@ static void write_rule(FILE *out, const struct rule *r)
 		fprintf(out, "- requests next time: %s `%s`, margin `%s`\n",
 			resource_name(r->resource), r->request.source,
 			r->margin.source ? r->margin.source : "0");
+	if (r->briefly.source)
+		fprintf(out, "- briefly: %s\n", r->briefly.source);
 	if (r->cannot.source)
 		fprintf(out, "- else: %s\n", r->cannot.source);
 }

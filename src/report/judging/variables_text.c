@@ -59,6 +59,8 @@ TEXT_OF(heap_process, story.heap_process)
 TEXT_OF(heap_option, story.heap_option)
 TEXT_OF(incompressible_process, story.incompressible)
 TEXT_OF(disk_path, story.disk_path)
+TEXT_OF(reread_file, story.reread_file)
+TEXT_OF(reread_process, story.reread_process)
 TEXT_OF(fabric_idle_port, story.fabric.idle_port)
 TEXT_OF(fabric_busy_port, story.fabric.busy_port)
 TEXT_OF(fabric_slow_port, story.fabric.slow_port)
@@ -102,6 +104,17 @@ static const char *death_log(const struct summary *s)
 static const char *hidden_more(const struct summary *s)
 {
 	return *s->hidden_more ? s->hidden_more : ".";
+}
+
+/* By what the process was seen to wait that was seen to wait for storage. */
+static const char *flushed_by(const struct summary *s)
+{
+	return strstr(s->story.wait[STALL_STORAGE].in, " (O_SYNC)") ? "O_SYNC" : "fsync";
+}
+
+static const char *disk_writer(const struct summary *s)
+{
+	return *s->story.writer ? s->story.writer : ".";
 }
 
 static const char *idle_in(const struct summary *s)
@@ -522,6 +535,14 @@ const struct text_variable text_variables[] = {
 	{ "disk_path",
 	  "The job's directory, or mount that it wrote to, that was the fullest at the end.",
 	  disk_path },
+	{ "reread_file", "The file that a process read again and again.", reread_file },
+	{ "reread_process", "That process.", reread_process },
+	{ "flushed_by",
+	  "What makes the disk flush: \"O_SYNC\" where a process was seen to wait in a write to a file opened so, else \"fsync\".",
+	  flushed_by },
+	{ "disk_writer",
+	  "The command that wrote at least half of the job's bytes: \", most of it by dd.\"; else \".\"",
+	  disk_writer },
 	{ "fabric_idle_port", "A fabric port with almost no traffic: \"mlx5_1/1 on n1\".",
 	  fabric_idle_port },
 	{ "fabric_busy_port", "The port next to it with much traffic.", fabric_busy_port },

@@ -67,10 +67,10 @@ void summary_ending_ask(struct series_index *x)
 	for (size_t k = 0; k < STORY_LIMITS; k++)
 		if (limits[k].metric)
 			series_index_ask(x, limits[k].metric, SERIES_MAX);
-	series_index_ask(x, "filesystem.available_bytes", SERIES_LAST | SERIES_MIN);
+	series_index_ask(x, "filesystem.available_bytes", SERIES_LAST | SERIES_MIN | SERIES_MAX);
 	series_index_ask(x, "filesystem.used_bytes", SERIES_LAST);
 	series_index_ask(x, "filesystem.inodes_count", SERIES_LAST);
-	series_index_ask(x, "filesystem.inodes_used_count", SERIES_LAST);
+	series_index_ask(x, "filesystem.inodes_used_count", SERIES_LAST | SERIES_MIN);
 }
 
 static double of_process(const struct run *r, const struct series_index *x, uint32_t i,
@@ -141,6 +141,7 @@ static void take_disk(struct story *y, const struct run *r, const struct series_
 	bool none = inodes > 0 && used >= inodes;
 	double ratio = none ? 0 : left / all;
 	uint32_t available = run_find_metric(r, "filesystem.available_bytes");
+	uint32_t files = run_find_metric(r, "filesystem.inodes_used_count");
 	double low = none ? 0 : fmin(left, series_index_min(x, i, available));
 
 	if (!(all > 0) || low * low / all >= y->disk_low_bytes * y->disk_low_bytes / y->disk_bytes)
@@ -150,11 +151,16 @@ static void take_disk(struct story *y, const struct run *r, const struct series_
 	y->disk_bytes = all;
 	y->disk_free_ratio = ratio;
 	y->disk_no_inodes = none ? inodes : NAN;
+	y->disk_room_bytes = fmax(label_number(r, i, "available_at_start_bytes"),
+				  series_index_max(x, i, available));
+	y->disk_room_inodes = fmax(label_number(r, i, "inodes_free_at_start"),
+				   inodes - series_index_min(x, i, files));
 	snprintf(y->disk_path, sizeof y->disk_path, "%s", path);
 }
 
 /* The file system that was the fullest, by space and by its share, of those where the
- * job's own directories are and where it wrote. An image that is read only is full by nature. */
+ * job's own directories are, where it wrote, and one that filled up meanwhile. An image that is
+ * read only is full by nature. */
 static void find_disk(struct story *y, const struct run *r, const struct series_index *x)
 {
 	for (uint32_t i = 1; i < r->ninstances; i++) {
@@ -165,6 +171,8 @@ static void find_disk(struct story *y, const struct run *r, const struct series_
 			path = run_label(r, i, "temporary");
 		if (!path)
 			path = run_label(r, i, "written");
+		if (!path)
+			path = run_label(r, i, "filled");
 		if (path && in->domain && !strcmp(in->domain, "filesystem") &&
 		    !run_label(r, i, "read_only"))
 			take_disk(y, r, x, i, path);
@@ -432,6 +440,10 @@ struct ending_heading ending_heading_of(const struct summary *s)
 		;
 	} else if (s->signal > 0) {
 		head_killed(&h, (int)s->signal, s->core_dumped);
+	} else if (s->story.answer) {
+		h.severity = SEVERITY_NOTE;
+		snprintf(h.words, sizeof h.words, "Ended (exit code %.0f: %s)", s->exit_code,
+			 s->story.answer);
 	} else if (s->exit_code > 0) {
 		head_failed(&h, (int)s->exit_code);
 	} else if (story_was_killed(&s->story)) {
@@ -501,8 +513,14 @@ static void make_why(struct summary *s, const struct meaning *m)
 void ending_make(struct summary *s)
 {
 	struct summary_ending *e = &s->ending;
+	struct story *y = &s->story;
 	struct meaning m = { "" };
+	const char *why;
 
+	if (s->exit_code > 0 && reason_is_answer(s->command, s->exit_code, &why) && why)
+		y->answer = why;
+	if (y->answer)
+		y->answered = 1;
 	*e = (struct summary_ending){ 0 };
 	if (s->signal > 0) {
 		snprintf(e->words, sizeof e->words, "Killed by ");
@@ -512,10 +530,9 @@ void ending_make(struct summary *s)
 		snprintf(e->words, sizeof e->words, "Killed by SIGKILL");
 	} else if (s->exit_code >= 0) {
 		snprintf(e->words, sizeof e->words, "%sxit code %.0f",
-			 s->exit_code > 0 ? "Failed: e" : "E", s->exit_code);
+			 s->exit_code > 0 && !(y->answered > 0) ? "Failed: e" : "E", s->exit_code);
 		explain_code(&m, s, (int)s->exit_code);
-		if (s->exit_code == 1)
-			explain(m.text, sizeof m.text, ": ", reason_of_answer(s->command));
+		explain(m.text, sizeof m.text, ": ", y->answer);
 	} else {
 		snprintf(e->words, sizeof e->words, "%s",
 			 s->running ? "Running" : "End not recorded");

@@ -7,6 +7,7 @@
 #include "core/phase/event.h"
 #include "report/summary/ending.h"
 #include "report/summary/parts.h"
+#include "report/summary/reason.h"
 
 #include <errno.h>
 #include <math.h>
@@ -22,6 +23,7 @@ enum { LINE_MOST = 100, REPEATED = 5, ANCESTORS = 3, TIMED_OUT = 124 };
 
 struct failure {
 	bool any, crashed, much;
+	bool answered; /* its exit code is an answer, or that of a child that it hands on */
 	bool by_child; /* its child failed so: it only hands that on */
 	double code, cpu_s;
 };
@@ -68,16 +70,11 @@ static bool is_one_of(const char *name, const char *const *names, size_t n)
 	return false;
 }
 
-/* An exit code of 1 is an answer of theirs: not found, not equal. */
-static bool answers(const char *name)
+static bool answers(const char *name, double code)
 {
-	static const char *const names[] = { "grep",    "egrep", "fgrep", "zgrep",   "rg",
-					     "ag",      "ack",   "diff",  "cmp",     "comm",
-					     "test",    "[",     "expr",  "find",    "git",
-					     "false",   "pgrep", "which", "timeout", "flock",
-					     "readlink" };
+	const char *why;
 
-	return is_one_of(name, names, sizeof names / sizeof names[0]);
+	return reason_is_answer(name, code, &why);
 }
 
 /* A part of a script in parentheses or of a pipe; a shell with a script of its own has that in its
@@ -98,7 +95,7 @@ static bool tries(const char *name)
 		"lsof",  "ps",   "type",  "mount", "umount", "modprobe", "ldd",  "nproc"
 	};
 
-	return answers(name) || is_one_of(name, names, sizeof names / sizeof names[0]) ||
+	return answers(name, 1) || is_one_of(name, names, sizeof names / sizeof names[0]) ||
 	       is_subshell(name);
 }
 
@@ -129,8 +126,8 @@ static struct failure failure_of(const struct summary *s, const struct run *r,
 		return f;
 	f.crashed = ending_is_crash(signal_of(r, i)) && signal_of(r, i) != SIGKILL;
 	f.code = label_number(r, i, "exit_code");
-	f.any = f.crashed || (f.code > 0 && !(f.code == 1 && answers(name_of(r, i))) &&
-			      !was_asked_to_end(f.code));
+	f.answered = answers(name_of(r, i), f.code);
+	f.any = f.crashed || (f.code > 0 && !f.answered && !was_asked_to_end(f.code));
 	if (f.any)
 		f.cpu_s = cpu_of(r, x, i);
 	f.much = f.any && f.cpu_s >= (f.crashed ? crashed_least : failed_least) * s->cpu_s;
@@ -222,6 +219,47 @@ static void forgive_writers(struct failure *f, const struct run *r)
 	for (uint32_t i = 1; i < r->ninstances; i++)
 		if (f[i].much && !f[i].crashed && reader_left(r, i))
 			f[i].any = f[i].much = false;
+}
+
+/* Does its parent end right then with the same code, or as xargs does? */
+static bool is_handed_on(const struct failure *f, const struct run *r, uint32_t i)
+{
+	enum { OF_XARGS = 123 };
+	static const double right_then_s = 0.3;
+	const struct run_instance *in = &r->instances[i], *parent = &r->instances[in->parent];
+	const char *name = name_of(r, in->parent);
+
+	if (f[in->parent].code == OF_XARGS && !strncmp(name, "xargs", 5))
+		return true;
+	return reason_hands_on(name, f[i].code) && f[in->parent].code == f[i].code &&
+	       (double)(parent->end_ns - in->end_ns) <= right_then_s * 1e9;
+}
+
+/* xargs says so of any child that failed. */
+static bool has_failed_child(const struct failure *f, const struct run *r, uint32_t parent)
+{
+	for (uint32_t i = 1; i < r->ninstances; i++)
+		if (r->instances[i].parent == parent && f[i].any)
+			return true;
+	return false;
+}
+
+static void forgive_answers(struct failure *f, const struct run *r)
+{
+	bool changed = true;
+
+	while (changed) {
+		changed = false;
+		for (uint32_t i = 1; i < r->ninstances; i++) {
+			uint32_t parent = r->instances[i].parent;
+
+			if (!f[i].answered || !parent || !f[parent].any || f[parent].crashed ||
+			    !is_handed_on(f, r, i) || has_failed_child(f, r, parent))
+				continue;
+			f[parent].any = f[parent].much = false;
+			f[parent].answered = changed = true;
+		}
+	}
 }
 
 /* Who waits for a child reports its end: as its own code, or by 128 and the signal. */
@@ -447,6 +485,7 @@ int summary_hidden_make(struct summary *s, const struct run *r, const struct ser
 		f[i] = failure_of(s, r, x, i);
 	rc = forgive_repeated(f, r);
 	forgive_writers(f, r);
+	forgive_answers(f, r);
 	mark_parents(f, r);
 	find_failures(s, r, f);
 	find_killed(s, r, x);
@@ -508,11 +547,21 @@ static bool is_first(const struct story *y, const struct run *r, uint32_t node)
 		double code = label_number(r, i, "exit_code");
 
 		if (is_process(in) && in->node == node && in->end_ns != INT64_MAX && code > 0 &&
-		    !(code == 1 && answers(name_of(r, i))) &&
-		    run_seconds(r, node, in->end_ns) < y->died_s)
+		    !answers(name_of(r, i), code) && run_seconds(r, node, in->end_ns) < y->died_s)
 			return false;
 	}
 	return unknown && unknown->type == META_INT && !unknown->value;
+}
+
+/* The job ended with an answer of what it ran last. */
+static void take_answer(struct summary *s, const struct run *r, uint32_t i, double code,
+			double end_s)
+{
+	const char *why;
+
+	if (code == s->exit_code && s->wall_s - end_s <= CHAIN_S &&
+	    reason_hands_on(s->command, code) && reason_is_answer(name_of(r, i), code, &why) && why)
+		s->story.answer = why;
 }
 
 /* The first that crashed; else that failed and may be why. Not the command, whose end is said. */
@@ -533,7 +582,8 @@ void ending_find_first(struct summary *s, const struct run *r)
 		lived_s = end_s = run_seconds(r, in->node, in->end_ns);
 		lived_s -= run_seconds(r, in->node, in->birth_ns);
 		crash = ending_is_crash(label_number(r, i, "signal"));
-		if (!crash && (crashed || !(code > 0) || (code == 1 && answers(name_of(r, i))) ||
+		take_answer(s, r, i, code, end_s);
+		if (!crash && (crashed || !(code > 0) || answers(name_of(r, i), code) ||
 			       !may_be_why(s, code, lived_s, end_s)))
 			continue;
 		if (crash == crashed && end_s >= y->died_s) /* NAN: none yet */

@@ -3,7 +3,7 @@
  * parts.h - the parts that summary_make is put together from.
  *
  * Each part reads the run and fills its own figures; order matters only where said. Private to
- * this folder, and to judging/holdup.c, hotspot.c and repeats.c.
+ * this folder, and to judging/builds.c, holdup.c, hotspot.c and repeats.c.
  */
 #ifndef SONDE_REPORT_SUMMARY_PARTS_H
 #define SONDE_REPORT_SUMMARY_PARTS_H
@@ -147,6 +147,7 @@ void summary_code_ranks_init(struct summary *s); /* nothing is known */
 void summary_tools_make(struct summary *s);
 /* What was run again with the same arguments (judging/repeats.c). 0 or -ENOMEM. */
 int summary_repeats_make(struct summary *s, const struct run *r);
+int summary_builds_make(struct summary *s, const struct run *r);
 /* By process, how much of its code is MPI's. With the code's rows. */
 int summary_code_ranks(struct summary *s, struct err *e);
 /* What waits held the job up. After the job and its waits. 0 or -ENOMEM. */

@@ -513,6 +513,34 @@ static void tell_sleeper(struct story *y, const struct run *r)
 			 from);
 }
 
+/* The file that a process read again and again, of the node where that were most bytes. */
+static void find_reread(struct story *y, const struct run *r)
+{
+	for (uint32_t i = 1; i < r->nnodes; i++) {
+		double bytes = meta_of(r, i, "job.reread_bytes");
+		double pid = meta_of(r, i, "job.reread_pid");
+		const char *file = run_find_text(r, i, "job.reread_file"), *name = "a process";
+
+		if (!file || !(bytes > 0) || bytes <= y->reread_bytes)
+			continue;
+		for (uint32_t k = 1; k < r->ninstances; k++) {
+			const char *label = run_label(r, k, "pid");
+
+			if (is_process(&r->instances[k]) && r->instances[k].node == i &&
+			    r->instances[k].name && label && strtod(label, NULL) == pid)
+				name = r->instances[k].name;
+		}
+		y->reread_bytes = bytes;
+		y->reread_size = meta_of(r, i, "job.reread_size_bytes");
+		y->reread_times = floor(bytes / y->reread_size);
+		y->reread_within = meta_of(r, i, "job.reread_within_looks") /
+				   meta_of(r, i, "job.reread_looks");
+		snprintf(y->reread_file, sizeof y->reread_file, "%s", file);
+		snprintf(y->reread_process, sizeof y->reread_process, "%.100s (pid %.0f)", name,
+			 pid);
+	}
+}
+
 void summary_pauses_make(struct summary *s, const struct run *r)
 {
 	double woken;
@@ -521,7 +549,11 @@ void summary_pauses_make(struct summary *s, const struct run *r)
 	s->story.wakes_per_s = wakes(s, &woken);
 	s->story.may_serve = may_serve(&s->story);
 	tell_kinds(&s->story, r, woken);
+	if (*s->story.wait[STALL_STORAGE].in)
+		s->story.writes_direct =
+			strstr(s->story.wait[STALL_STORAGE].in, " (O_DIRECT)") != NULL;
 	tell_sleeper(&s->story, r);
+	find_reread(&s->story, r);
 	tell_loop(s);
 	tell_late_sleeps(s, r);
 }

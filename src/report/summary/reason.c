@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* How much a line looks like the reason. Of equal ones the last counts, but of a compiler's errors
  * the first. */
@@ -417,25 +418,125 @@ void reason_print(const struct summary_reason *x, FILE *out)
 
 /* ---- answers ---- */
 
-/* Exit code 1 of these commands is an answer. */
+/* Exit codes of these commands that are an answer; why: to whoever started only that. */
 static const struct {
-	const char *command, *why;
+	const char *command;
+	int code;
+	const char *why;
 } answers[] = {
-	{ "grep", "grep found no match" }, { "diff", "the files differ" },
-	{ "cmp", "the files differ" },     { "test", "the condition is false" },
-	{ "[", "the condition is false" },
+	{ "grep", 1, "grep found no match" },
+	{ "egrep", 1, "egrep found no match" },
+	{ "fgrep", 1, "fgrep found no match" },
+	{ "zgrep", 1, "zgrep found no match" },
+	{ "bzgrep", 1, "bzgrep found no match" },
+	{ "xzgrep", 1, "xzgrep found no match" },
+	{ "rg", 1, "rg found no match" },
+	{ "ag", 1, "ag found no match" },
+	{ "ack", 1, "ack found no match" },
+	{ "diff", 1, "the files differ" },
+	{ "sdiff", 1, "the files differ" },
+	{ "diff3", 1, "the files differ" },
+	{ "zdiff", 1, "the files differ" },
+	{ "colordiff", 1, "the files differ" },
+	{ "cmp", 1, "the files differ" },
+	{ "zcmp", 1, "the files differ" },
+	{ "h5diff", 1, "the files differ" },
+	{ "test", 1, "the condition is false" },
+	{ "[", 1, "the condition is false" },
+	{ "pgrep", 1, "no process matches" },
+	{ "pidof", 1, "no process matches" },
+	{ "comm", 1, NULL },
+	{ "expr", 1, NULL },
+	{ "find", 1, NULL },
+	{ "git", 1, NULL },
+	{ "false", 1, NULL },
+	{ "which", 1, NULL },
+	{ "timeout", 1, NULL },
+	{ "flock", 1, NULL },
+	{ "fuser", 1, NULL },
+	{ "jq", 1, NULL },
+	{ "mountpoint", 1, NULL },
+	{ "mountpoint", 32, NULL },
+	{ "readlink", 1, NULL },
+	{ "tty", 1, NULL },
+	{ "getent", 2, NULL },
+	{ "systemctl", 3, NULL },
 };
 
-/* "/usr/bin/grep -q x file" is grep. */
-const char *reason_of_answer(const char *command)
+/* Solvers of satisfiability and optimisation say by their exit code what they found; names have
+ * versions behind them. */
+static const char *const solvers[] = {
+	"bitwuzla",      "boolector",   "cadical",     "caqe",      "clasp",    "clingo",
+	"cryptominisat", "depqbf",      "gimsatul",    "glucose",   "isasat",   "kissat",
+	"lingeling",     "maplelcm",    "maplesat",    "minisat",   "open-wbo", "picosat",
+	"plingeling",    "roundingsat", "treengeling", "uwrmaxsat",
+};
+static const struct {
+	int code;
+	const char *why;
+} found[] = {
+	{ 10, "the solver found it satisfiable" },
+	{ 20, "the solver found it unsatisfiable" },
+	{ 30, "the solver found an optimum" },
+};
+
+static const char *answer_of_solver(const char *name, double code)
 {
-	size_t n = command ? strcspn(command, " ") : 0, at = n;
+	const char *why = NULL;
+
+	for (size_t i = 0; i < sizeof found / sizeof found[0]; i++)
+		if (code == found[i].code)
+			why = found[i].why;
+	for (size_t i = 0; why && i < sizeof solvers / sizeof solvers[0]; i++)
+		if (!strncasecmp(name, solvers[i], strlen(solvers[i])))
+			return why;
+	return NULL;
+}
+
+/* The program of a command line: "/usr/bin/grep -q x file" is grep. */
+static const char *program_of(const char *command, size_t *length)
+{
+	size_t n = strcspn(command, " "), at = n;
 
 	while (at && command[at - 1] != '/')
 		at--;
-	for (size_t i = 0; n && i < sizeof answers / sizeof answers[0]; i++)
-		if (strlen(answers[i].command) == n - at &&
-		    !strncmp(command + at, answers[i].command, n - at))
-			return answers[i].why;
-	return NULL;
+	*length = n - at;
+	return command + at;
+}
+
+bool reason_is_answer(const char *command, double code, const char **why)
+{
+	size_t length;
+	const char *name = program_of(command ? command : "", &length);
+
+	*why = answer_of_solver(name, code);
+	for (size_t i = 0; !*why && i < sizeof answers / sizeof answers[0]; i++)
+		if (code == answers[i].code && strlen(answers[i].command) == length &&
+		    !strncmp(name, answers[i].command, length)) {
+			*why = answers[i].why;
+			return true;
+		}
+	return *why != NULL;
+}
+
+static bool is_among(const char *command, const char *const *names, size_t n)
+{
+	size_t length;
+	const char *name = program_of(command ? command : "", &length);
+
+	for (size_t i = 0; i < n; i++)
+		if (strlen(names[i]) == length && !strncmp(names[i], name, length))
+			return true;
+	return false;
+}
+
+/* A shell ends so as well when it did not expect the answer (set -e): only what nothing else ends
+ * with is taken for it. */
+bool reason_hands_on(const char *command, double code)
+{
+	static const char *const wrappers[] = { "time", "timeout", "runsolver" };
+	static const char *const shells[] = { "sh", "bash", "dash", "ksh", "zsh" };
+
+	return is_among(command, wrappers, sizeof wrappers / sizeof wrappers[0]) ||
+	       (code > 2 && is_among(command, shells, sizeof shells / sizeof shells[0]));
 }

@@ -23,8 +23,11 @@ void reason_find(struct summary_reason *x, const struct rules *site, const struc
 double reason_error(const struct summary *s, const char *kind);
 /* The line says that a process died: "A process in the pool was terminated abruptly". */
 bool reason_is_of_a_death(const struct summary_reason *x);
-/* What exit code 1 of this command means where it is an answer: "grep found no match"; or NULL. */
-const char *reason_of_answer(const char *command);
+/* Is this exit code of a command, or of a process of this name, an answer and no failure? *why:
+ * "grep found no match", or NULL. */
+bool reason_is_answer(const char *command, double code, const char **why);
+/* Does it end with the exit code of what it ran, as timeout and shells do? */
+bool reason_hands_on(const char *command, double code);
 /* "Last lines of standard error" */
 const char *reason_title(const struct summary_reason *x);
 /* Under this title the text line by line, each escaped for a terminal; nothing where there is none.

@@ -291,6 +291,7 @@ static const struct doing {
 	[DOER_KERNEL] = { { "process.cpu_system_seconds" }, { NULL } }, /* a figure of the job */
 	[DOER_MOVED] = { { "process.read_bytes", "process.written_bytes" },
 			 { "job.read_bytes", "job.written_bytes" } },
+	[DOER_WRITTEN] = { { "process.written_bytes" }, { "job.written_bytes" } },
 	[DOER_STORAGE] = { { "process.storage_read_bytes", "process.storage_written_bytes" },
 			   { "job.storage_read_bytes", "job.storage_written_bytes" } },
 	[DOER_FAULTS] = { { "process.minor_faults" }, { "job.minor_faults" } },
@@ -333,7 +334,7 @@ static struct doer doer_of(const struct run *r, const struct series_index *x,
 /* What the kernel counts of reads and writes of a process has in it what its ended children did. */
 static bool has_childrens(int k)
 {
-	return k == DOER_MOVED || k == DOER_STORAGE;
+	return k == DOER_MOVED || k == DOER_WRITTEN || k == DOER_STORAGE;
 }
 
 /* Each process without its ended children; both are counted with all of theirs. theirs: of each
@@ -424,149 +425,11 @@ static int find_doers(struct summary *s, const struct run *r, const struct serie
 	n = merge_doers(d, n);
 	for (int k = 0; k < DOERS; k++)
 		s->story.doer[k] = doer_named(s, d, n, k);
+	if (s->story.doer[DOER_WRITTEN])
+		snprintf(s->story.writer, sizeof s->story.writer, ", most of it by %.40s.",
+			 s->story.doer[DOER_WRITTEN]);
 	free(d);
 	return 0;
-}
-
-/* ---- compilers that make started, without having been told to run several at a time ---- */
-
-enum { ANCESTORS = 64 };
-
-/* A compiler's name, with a version or not: "clang-14". */
-static bool is_compiler(const char *name)
-{
-	static const char *const names[] = { "cc1",     "cc1plus",     "f951",      "clang",
-					     "clang++", "rustc",       "javac",     "cudafe++",
-					     "cicc",    "ptxas",       "gnat1",     "flang-new",
-					     "ifort",   "ifx",         "icx",       "icpx",
-					     "nvc",     "nvc++",       "nvfortran", "tcc",
-					     "ghc",     "ocamlopt.opt" };
-	size_t n = strcspn(name, " ");
-
-	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-		size_t m = strlen(names[i]);
-
-		if (n >= m && !strncmp(name, names[i], m) &&
-		    (n == m ||
-		     (name[m] == '-' && strspn(name + m + 1, "0123456789.") == n - m - 1)))
-			return true;
-	}
-	return false;
-}
-
-static bool is_make(const struct run *r, uint32_t i)
-{
-	const struct run_instance *in = &r->instances[i];
-	size_t n = in->name ? strcspn(in->name, " ") : 0;
-
-	return in->domain && !strcmp(in->domain, "process") &&
-	       ((n == 4 && !strncmp(in->name, "make", 4)) ||
-		(n == 5 && !strncmp(in->name, "gmake", 5)));
-}
-
-/* Those below another one run as many at a time as that tells them to. */
-static bool is_below_make(const struct run *r, uint32_t i)
-{
-	for (int k = 0; k < ANCESTORS && (i = r->instances[i].parent); k++)
-		if (is_make(r, i))
-			return true;
-	return false;
-}
-
-/* "-j", "-j8", "--jobs=8", "-kj8"; not "-j1", nor what belongs to another option: "-Cjobs". */
-static bool asks_for_several(const char *line)
-{
-	for (const char *at = line; *at; at += strspn(at, " ")) {
-		size_t n = strcspn(at, " "), letters;
-
-		if (n >= 6 && !strncmp(at, "--jobs", 6))
-			return true;
-		letters = *at == '-' ? 1 + strspn(at + 1, "Bbdeikmnpqrstvw") : 0;
-		if (letters && at[letters] == 'j' && !(n == letters + 2 && at[letters + 1] == '1'))
-			return true;
-		at += n;
-	}
-	return false;
-}
-
-/* "kj8 -- A=b": the first word of MAKEFLAGS may lack its dash. */
-static bool was_told_by(const char *flags)
-{
-	size_t letters = strspn(flags, "Bbdeikmnpqrstvw");
-
-	return asks_for_several(flags) || (flags[letters] == 'j' && flags[letters + 1] != '1');
-}
-
-static bool is_serial(const struct run *r, uint32_t i, const char *line)
-{
-	const char *flags = run_find_text(r, r->instances[i].node, "job.environment.MAKEFLAGS");
-
-	return !asks_for_several(line) && !(flags && was_told_by(flags));
-}
-
-/* What the nearest make above started, on the way to it: a recipe. 0: there is none. */
-static uint32_t recipe_of(const struct run *r, uint32_t i)
-{
-	for (int k = 0; k < ANCESTORS && i; k++) {
-		uint32_t above = r->instances[i].parent;
-
-		if (above && is_make(r, above))
-			return i;
-		i = above;
-	}
-	return 0;
-}
-
-/* Recipes that compile, for each compiler that was seen: one that loops over many files is one. 0
- * or -ENOMEM. */
-static int find_recipes(struct story *y, const struct run *r)
-{
-	bool *known = calloc(r->ninstances + 1u, sizeof *known);
-	double recipes = 0, compilers = 0;
-
-	if (!known)
-		return -ENOMEM;
-	for (uint32_t i = 1; i < r->ninstances; i++) {
-		const struct run_instance *in = &r->instances[i];
-		bool counts = in->name && in->domain && !strcmp(in->domain, "process") &&
-			      is_compiler(in->name);
-		uint32_t recipe = counts ? recipe_of(r, i) : 0;
-
-		compilers += recipe != 0;
-		recipes += recipe && !known[recipe];
-		known[recipe] = true;
-	}
-	free(known);
-	y->make_recipes_ratio = compilers > 0 ? recipes / compilers : NAN;
-	return 0;
-}
-
-static int find_builds(struct summary *s, const struct run *r)
-{
-	struct story *y = &s->story;
-	bool serial = false, several = false;
-
-	y->compilers = y->compilers_s = 0;
-	for (uint32_t i = 0; i < s->ncommands; i++) {
-		const struct summary_command *c = &s->commands[i];
-
-		if (!is_compiler(c->name))
-			continue;
-		y->compilers += c->processes;
-		y->compilers_s += c->cpu_s;
-	}
-	for (uint32_t i = 1; y->compilers > 0 && i < r->ninstances; i++) {
-		const char *line = run_label(r, i, "command_line");
-
-		/* Of one that ended at once, as `make clean`, nothing is known. */
-		if (!line || !is_make(r, i) || is_below_make(r, i))
-			continue;
-		serial |= is_serial(r, i, line);
-		several |= !is_serial(r, i, line);
-	}
-	y->make_is_serial = serial && !several;
-	y->make_is_parallel = several;
-	return serial || several ? find_recipes(y, r) : 0;
 }
 
 int summary_standouts_make(struct summary *s, const struct run *r, const struct series_index *x)
@@ -574,5 +437,5 @@ int summary_standouts_make(struct summary *s, const struct run *r, const struct 
 	find_busiest(s, r, x);
 	find_workers(s, r, x);
 	find_heap(s, r, x);
-	return find_builds(s, r) ? -ENOMEM : find_doers(s, r, x);
+	return find_doers(s, r, x);
 }

@@ -373,8 +373,11 @@ static void init_ending(struct story *y)
 	y->make_recipes_ratio = y->may_serve = NAN;
 	y->hidden_alike = y->hidden_each_time = y->killed = y->killed_s = y->killed_signal = NAN;
 	y->heap_limit = y->heap_held = y->last_touched_bytes = y->alike = NAN;
+	y->answered = 0;
+	y->writes_direct = y->compilers_beside_ratio = NAN;
+	y->reread_times = y->reread_size = y->reread_bytes = y->reread_within = NAN;
 	y->disk_free_bytes = y->disk_bytes = y->disk_free_ratio = y->disk_no_inodes = NAN;
-	y->disk_low_bytes = NAN;
+	y->disk_low_bytes = y->disk_room_bytes = y->disk_room_inodes = NAN;
 	for (size_t i = 0; i < STORY_LIMITS; i++)
 		y->limit[i].limit = y->limit[i].reached = NAN;
 	for (size_t i = 0; i < STALL_NUMBER_OF; i++)

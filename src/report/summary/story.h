@@ -16,8 +16,18 @@
 enum { STORY_TEXT = 160, STORY_WHERE = 1200 };
 
 /* What a command may have done at least half of: time in the kernel, bytes through system calls,
- * bytes of storage, page faults, waits, cores that it gave up or that were taken from it. */
-enum { DOER_KERNEL, DOER_MOVED, DOER_STORAGE, DOER_FAULTS, DOER_SWITCHES, DOER_YIELDS, DOERS };
+ * those of them that it wrote, bytes of storage, page faults, waits, cores that it gave up or that
+ * were taken from it. */
+enum {
+	DOER_KERNEL,
+	DOER_MOVED,
+	DOER_WRITTEN,
+	DOER_STORAGE,
+	DOER_FAULTS,
+	DOER_SWITCHES,
+	DOER_YIELDS,
+	DOERS
+};
 
 /* The limits that a process is given (ulimit), and how near it came to them. */
 enum {
@@ -188,13 +198,27 @@ struct story {
 	char incompressible[200];
 	char slept_where[STORY_TEXT]; /* ", at the end in run_trial (sweep.py:7)."; or "" */
 	struct story_fabric fabric;
+	/* Of the compilers the share that had another one beside them for much of their lives. */
+	double compilers_beside_ratio;
+	/* A file that a process read again and again: how often at least, bytes of it and of that,
+	 * the share of the looks in which the process was within it. */
+	double reread_times, reread_size, reread_bytes, reread_within;
+	char reread_file[STORY_TEXT], reread_process[STORY_TEXT];
+	double writes_direct; /* 1: the wait for storage that was seen was a write past the page
+				 cache */
+	/* What the job's exit code means where it is an answer; NULL: it is none. Is it one? */
+	const char *answer;
+	double answered;
 	/* Of the file systems of the job's directories the one that was the fullest, by space and
 	 * by its share: what users may still fill at the end of what they may in all; or, where
 	 * none is left, inodes. */
 	double disk_free_bytes, disk_bytes, disk_free_ratio;
-	double disk_low_bytes; /* the least that was left at a sample */
+	/* The least and the most that was left at a sample, or when the job began. */
+	double disk_low_bytes, disk_room_bytes, disk_room_inodes;
 	double disk_no_inodes; /* that many there are, and not one is left */
 	char disk_path[STORY_TEXT];
+	/* ", most of it by dd.": the command that wrote at least half; "": none is known. */
+	char writer[64];
 };
 
 /* Nothing failed, and tasks were killed without a word of their end. */

@@ -429,6 +429,19 @@ size_t tree_busy(const struct tree *t, int64_t cpu_ns, pid_t *out, size_t cap)
 	return n;
 }
 
+size_t tree_readers(const struct tree *t, int64_t least, pid_t *out, size_t cap)
+{
+	size_t n = 0;
+
+	for (uint32_t i = t->table.nlive; i-- > 0 && n < cap;) {
+		const struct process *p = &t->table.row[t->table.live[i]];
+
+		if (!p->ended && !proc_stat_ended(&p->stat) && p->io_known && p->io.rchar >= least)
+			out[n++] = p->pid;
+	}
+	return n;
+}
+
 size_t tree_pids(const struct tree *t, pid_t *out, size_t cap)
 {
 	return tree_busy(t, 0, out, cap);

@@ -25,6 +25,10 @@ enum {
 /* Of SQLite's file format: bytes that may be behind the end of the file (PENDING_BYTE and what
  * follows it). */
 enum { DATABASE_FIRST = 0x40000000, DATABASE_BYTES = 512 };
+/* Of a database with a log (WAL) the file beside it whose name ends so has the locks: this byte
+ * that of who writes; everybody who has the database open shares one behind it. */
+static const char database_index[] = "-shm";
+enum { DATABASE_WRITER = 120 };
 
 struct lock {
 	uint64_t number, major, minor, inode, from, to; /* to: 0: its end */
@@ -242,14 +246,22 @@ struct beside {
 	struct lock found;
 };
 
+static bool is_of_writer(const struct lock *l)
+{
+	return l->from <= DATABASE_WRITER && l->to >= DATABASE_WRITER;
+}
+
+static bool is_of_database(const struct lock *l)
+{
+	return l->from >= DATABASE_FIRST && l->to >= l->from &&
+	       l->to < DATABASE_FIRST + DATABASE_BYTES;
+}
+
 /* Nobody else gets it while that process has it. */
 static bool is_anothers(const struct beside *b, const struct lock *l)
 {
-	bool of_database = l->from >= DATABASE_FIRST && l->to >= l->from &&
-			   l->to < DATABASE_FIRST + DATABASE_BYTES;
-
 	return !l->waits && l->alone && l->pid > 0 && l->pid != b->pid &&
-	       (of_database || !b->database);
+	       (!b->database || is_of_database(l) || is_of_writer(l));
 }
 
 /* Are the lock and the open file of one file system? */
@@ -267,17 +279,35 @@ static bool is_there(const struct beside *b, const struct lock *l, const char *f
 	return major == l->major && minor == l->minor;
 }
 
+static bool is_index(const struct beside *b, uint64_t fd)
+{
+	char path[48], link[512];
+	ssize_t n, ending = (ssize_t)strlen(database_index);
+
+	snprintf(path, sizeof path, "%d/fd/%llu", (int)b->pid, (unsigned long long)fd);
+	n = readlinkat(b->proc->fd, path, link, sizeof link);
+	return n > ending && !memcmp(link + n - ending, database_index, (size_t)ending);
+}
+
+/* Of a database the lock of that file: of the index the writer's, of the database itself those far
+ * behind its end. */
+static bool is_its(const struct beside *b, const struct lock *l, uint64_t fd)
+{
+	return !b->database || (is_of_writer(l) ? is_index(b, fd) : is_of_database(l));
+}
+
 static bool is_locked(void *ctx, uint64_t fd, const char *fdinfo)
 {
 	struct beside *b = ctx;
 	uint64_t inode = inode_of(fdinfo);
 	struct lock *l = &b->found;
+	bool has_one = number_find_line(fdinfo, "lock:") != NULL;
 
-	if (!inode || number_find_line(fdinfo, "lock:"))
+	if (!inode || (has_one && !b->database))
 		return false;
 	for (const char *p = b->locks; *p; p = number_next_line(p))
 		if (parse(p, l) && is_anothers(b, l) && l->inode == inode &&
-		    is_there(b, l, fdinfo)) {
+		    (!has_one || is_of_writer(l)) && is_its(b, l, fd) && is_there(b, l, fdinfo)) {
 			b->fd = fd;
 			return true;
 		}

@@ -38,7 +38,7 @@ void filelocks_say_holder(const struct root *proc, pid_t waiter, uint64_t fd, bo
  * (pid 12)". */
 bool filelocks_beside(const struct root *proc, pid_t pid, uint64_t *fd, char out[FILELOCKS_TEXT]);
 /* The same of a database of SQLite, whose locks are of bytes that nobody else locks; whoever handed
- * the file down. */
+ * the file down. Of one with a log (WAL) that of its file "-shm". */
 bool filelocks_database(const struct root *proc, pid_t pid, uint64_t *fd, char out[FILELOCKS_TEXT]);
 
 #endif

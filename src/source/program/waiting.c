@@ -3,6 +3,7 @@
 
 #include "source/procfile.h"
 #include "source/program/filelocks.h"
+#include "source/program/opened.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -375,7 +376,18 @@ static const struct {
 	{ "autofs_wait", "autofs" },
 };
 
-/* "/data/mesh.bin (NFS)", "NFS", or the file alone. */
+/* What makes it wait until storage has the data: "fsync", "O_DIRECT", "O_SYNC"; NULL: nothing that
+ * is known. */
+static const char *flushed_by(const struct thread *t)
+{
+	if (t->call == SYS_fsync || t->call == SYS_fdatasync)
+		return "fsync";
+	return t->call == SYS_write || t->call == SYS_writev || t->call == SYS_pwrite64
+		       ? opened_how(t->proc, t->pid, t->arg[0])
+		       : NULL;
+}
+
+/* "/data/mesh.bin (NFS)", "/data/log (fsync)", "NFS", or the file alone. */
 static void name_file(struct thread *t)
 {
 	const char *name = NULL;
@@ -388,6 +400,8 @@ static void name_file(struct thread *t)
 		by_descriptor |= calls[i].call == t->call && calls[i].by == BY_FILE;
 	if (!by_descriptor || !file_of(t, t->arg[0], link, sizeof link) || *link != '/')
 		link[0] = '\0';
+	if (!name && *link)
+		name = flushed_by(t);
 	snprintf(t->target, TARGET, name && *link ? "%.100s (%s)" : "%.100s%s", link,
 		 name ? name : "");
 }
@@ -443,10 +457,14 @@ static enum stall by_timer(struct thread *t)
 {
 	char path[PATH_SHOWN + 1], holder[FILELOCKS_TEXT];
 	uint64_t fd;
+	size_t end;
 
 	if (!sleeps_for_database(t) || !filelocks_database(t->proc, t->pid, &fd, holder) ||
 	    !path_of(t, fd, path))
 		return STALL_TIMER;
+	end = strlen(path);
+	if (end > 4 && !strcmp(path + end - 4, "-shm")) /* the database it belongs to */
+		path[end - 4] = '\0';
 	snprintf(t->target, TARGET, "%s, held by %.50s", path, holder);
 	return STALL_DATABASE;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* filesystem.c - the file systems of /, of the recording, and of the job's working and temporary
- * directories, and of one more that it has files open on for writing: statfs(2), asked by a helper
- * process each. None is started while the job waits, or when samples are all alike: the one for the
- * last is with the second sample, and waits for its path.
+ * directories, of one more that it has files open on for writing, and of a local one that filled up
+ * meanwhile: statfs(2), asked by a helper process each where a server may keep it waiting. None is
+ * started while the job waits, or when samples are all alike: the one for files is with the second
+ * sample, and waits for its path.
  */
 #include "base/clock.h"
 #include "base/text/number.h"
@@ -10,6 +11,7 @@
 #include "source/period.h"
 #include "source/procfile.h"
 #include "source/source.h"
+#include "source/storage/localmounts.h"
 #include "source/storage/mountinfo.h"
 #include "source/storage/statfs_helper.h"
 
@@ -73,9 +75,10 @@ static const struct metric metrics[] = {
 _Static_assert(sizeof metrics / sizeof metrics[0] == METRICS_NUMBER_OF, "a row for every index");
 
 enum { FILES_A_SECOND = 8, PIDS = 256 };
-enum { ROOT, OUTPUT, WORK, TEMPORARY, WRITTEN, NPLACES };
+enum { ROOT, OUTPUT, WORK, TEMPORARY, WRITTEN, FILLED, NPLACES };
 /* Labels of the instance, with the path. */
-static const char *const roles[NPLACES] = { "root", "output", "work", "temporary", "written" };
+static const char *const roles[NPLACES] = { "root",      "output",  "work",
+					    "temporary", "written", "filled" };
 
 /* One file system, as seen from a path on it. */
 struct place {
@@ -99,7 +102,8 @@ struct filesystem {
 	int64_t period_ns;
 	/* The job's open files, looked at in turn until WRITTEN is found. */
 	const struct source_env *env;
-	struct period looks;
+	struct period looks, full_looks;
+	struct localmounts local;
 	struct fdlist files;
 	pid_t pids[PIDS];
 	size_t npids, turn;     /* pids[turn] is the next one */
@@ -135,6 +139,20 @@ static void refuse(struct place *p, struct sample *s, enum state state, const ch
 	p->refused = state != STATE_PRESENT;
 }
 
+static void tell_start(const struct filesystem *f, const struct place *p, struct sample *s)
+{
+	const struct localmount *m = localmounts_find(&f->local, p->helper.answer->device);
+	char number[24];
+
+	if (!m)
+		return;
+	snprintf(number, sizeof number, "%lld", (long long)m->available_bytes);
+	sample_label(s, p->instance, "available_at_start_bytes", number);
+	snprintf(number, sizeof number, "%lld", (long long)m->inodes_free);
+	if (m->inodes_free >= 0)
+		sample_label(s, p->instance, "inodes_free_at_start", number);
+}
+
 static void tell(struct filesystem *f, struct place *p, struct sample *s)
 {
 	char point[PATH_MAX], type[MOUNT_TYPE_SIZE] = "";
@@ -150,6 +168,7 @@ static void tell(struct filesystem *f, struct place *p, struct sample *s)
 	for (int i = 0; i < NPLACES; i++)
 		if (*f->place[i].path && &f->place[f->place[i].home] == p)
 			sample_label(s, p->instance, roles[i], f->place[i].path);
+	tell_start(f, p, s);
 	if (p->helper.answer->read_only)
 		sample_label(s, p->instance, "read_only", "1");
 	if (*type)
@@ -341,18 +360,6 @@ static void look_for_files(struct filesystem *f, struct sample *s)
 	}
 }
 
-/* Without a network behind them: they answer. */
-static bool is_local(const char *type)
-{
-	static const char *const types[] = { "tmpfs", "ext2",  "ext3", "ext4",
-					     "xfs",   "btrfs", "f2fs", "zfs" };
-
-	for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
-		if (!strcmp(types[i], type))
-			return true;
-	return false;
-}
-
 /* A job that filled a disk within a moment had no file open there when its files were looked at: at
  * its end what is mounted below its working directory is asked. */
 static void look_below(struct filesystem *f)
@@ -363,7 +370,8 @@ static void look_below(struct filesystem *f)
 	struct mount m;
 
 	while (n > 1 && mountinfo_next(&at, &m)) {
-		if (strncmp(m.point, work, n) != 0 || m.point[n] != '/' || !is_local(m.type))
+		if (strncmp(m.point, work, n) != 0 || m.point[n] != '/' ||
+		    !localmounts_is_local(m.type))
 			continue;
 		if (!has_helper(f))
 			return;
@@ -374,6 +382,33 @@ static void look_below(struct filesystem *f)
 		statfs_helper_path(&p->helper, p->path);
 		return;
 	}
+}
+
+static bool is_asked(const struct filesystem *f, uint64_t device)
+{
+	for (const struct place *p = f->place; p < f->place + NPLACES; p++)
+		if (p->runs && statfs_helper_answered(&p->helper) &&
+		    p->helper.answer->device == device)
+			return true;
+	return false;
+}
+
+/* Wherever a job wrote, however shortly it had its files open: the first that filled up while it
+ * ran. */
+static void look_for_full(struct filesystem *f, struct sample *s)
+{
+	struct place *p = &f->place[FILLED];
+	const struct localmount *m = localmounts_filled(&f->local);
+
+	while (m && is_asked(f, m->device))
+		m = localmounts_filled(&f->local);
+	if (!m)
+		return;
+	snprintf(p->path, sizeof p->path, "%s", m->point);
+	p->home = FILLED;
+	p->runs = statfs_helper_here(&p->helper, p->path) == 0;
+	if (p->runs)
+		ask(p, s);
 }
 
 static int filesystem_read(void *state, struct sample *s)
@@ -387,6 +422,8 @@ static int filesystem_read(void *state, struct sample *s)
 	f->began = true;
 	if (s->last && is_looking(f))
 		look_below(f);
+	if (!*f->place[FILLED].path && period_is_due(&f->full_looks, s, NS_PER_S))
+		look_for_full(f, s);
 	if (s->last)
 		ask_last(f, s);
 	for (int i = 0; i < NPLACES; i++) {
@@ -406,7 +443,7 @@ static int start(const struct filesystem *f, struct place *p, struct sample *s)
 	char point[PATH_MAX], type[MOUNT_TYPE_SIZE];
 	bool here = p->mount &&
 		    mountinfo_find(f->mountinfo.text, p->mount, point, sizeof point, type) &&
-		    is_local(type);
+		    localmounts_is_local(type);
 	int r = here ? statfs_helper_here(&p->helper, p->path)
 		     : statfs_helper_start(&p->helper, p->path);
 
@@ -505,6 +542,8 @@ static int filesystem_open(void *state, const struct source_env *env, struct sam
 			r = start(f, p, s);
 	}
 	f->wants_written = env->nroots != 0;
+	if (f->wants_written && f->mountinfo.text)
+		localmounts_begin(&f->local, f->mountinfo.text);
 	if (r < 0) {
 		filesystem_close(f);
 		return err_set(e, r, "no helper process for statfs could be started: %s",
