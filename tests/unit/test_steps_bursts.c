@@ -87,6 +87,50 @@ static void test_bursts_at_random_are_no_steps(void **state)
 	end(&x, run);
 }
 
+/* What others take of the cores changes, and with it how long steps are: by more than a pattern
+ * follows, but rests are clear. */
+static void test_bursts_show_steps_whose_length_changes(void **state)
+{
+	struct steps x;
+	struct synth *run;
+
+	(void)state;
+	job = (struct made_job){ .interval_s = 0.04, .noise = 0.005, .random.state = 5 };
+	for (int i = 0; i < 60; i++) {
+		double work_s = i < 8 ? 0.32 : i < 24 ? 0.2 : 0.42;
+
+		work_s *= made_between(&job, 0.95, 1.05);
+		made_put(&job, (struct made_piece){ work_s, 0.6, 0, 0, 1e9 });
+		made_put(&job, (struct made_piece){ 0.2, 0, 0, 0, 1e9 });
+	}
+	made_sample(&job);
+	run = found(&x, job.at_s[job.n - 1]);
+	assert_in_range(x.n, 57, 60);
+	end(&x, run);
+}
+
+/* One read in each step: every second of short ones and each of long ones are at even distances,
+ * but what is left out looks the same. */
+static void test_some_of_all_that_look_alike_are_no_steps(void **state)
+{
+	struct steps x;
+	struct synth *run;
+
+	(void)state;
+	job = (struct made_job){ .interval_s = 0.05, .random.state = 5 };
+	for (int i = 0; i < 160; i++) {
+		double long_s = i / 16 % 2 ? made_between(&job, 0.25, 0.45)
+					   : made_between(&job, 0.64, 0.76);
+
+		made_put(&job, (struct made_piece){ 0.05, 0.5, 6e7, 0, 1e9 });
+		made_put(&job, (struct made_piece){ long_s - 0.05, 0.5, 0, 0, 1e9 });
+	}
+	made_sample(&job);
+	run = found(&x, job.at_s[job.n - 1]);
+	assert_int_equal(x.n, 0);
+	end(&x, run);
+}
+
 /* A runtime asks each second how many cores there are; a program writes a line of its log a step.
  */
 static void test_a_few_bytes_are_steps_only_if_written(void **state)
@@ -169,13 +213,76 @@ static void test_an_order_of_starts_shows_steps(void **state)
 	}
 }
 
+/* Which program of a loop comes at the most even distances does not say where a step begins. */
+static void test_a_step_begins_with_what_its_loop_starts_first(void **state)
+{
+	const struct summary s = { .wall_s = 60 };
+	struct random random = { 9 };
+	struct steps x;
+	struct err e = { "" };
+	uint32_t shell;
+	struct synth *run;
+
+	(void)state;
+	run = start_job(&shell, 3);
+	for (int i = 0; i < 30; i++) {
+		start(run, "find", shell, 1 + 1.5 * i + 0.45 * random_unit(&random), 0.1);
+		start(run, "sleep", shell, 2 + 1.5 * i, 0.1);
+	}
+	if (steps_make(&x, &s, &run->run, &e))
+		fail_msg("%s", e.text);
+	assert_int_equal(x.n, 29);
+	assert_string_equal(x.name, "find");
+	end(&x, run);
+}
+
+/* Where some steps are much longer by chance, those at every so many are not taken for ones with a
+ * checkpoint. */
+static void test_steps_that_are_longer_by_chance_have_no_checkpoint(void **state)
+{
+	unsigned some = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 100; seed++) {
+		struct random random = { seed };
+		struct summary s = { 0 };
+		struct steps x;
+		struct err e = { "" };
+		uint32_t shell;
+		struct synth *run = start_job(&shell, seed);
+		double at_s = 1;
+
+		for (int i = 0; i < 100; i++) {
+			double long_s = 0.5 + 0.1 * exp(1.5 * random_normal(&random));
+
+			run->spans[run->run.nspans++] =
+				(struct run_span){ .node = 1,
+						   .name = "solve",
+						   .begin_ns = (int64_t)(at_s * 1e9),
+						   .end_ns = (int64_t)((at_s + long_s) * 1e9) };
+			at_s += long_s;
+		}
+		s.wall_s = at_s;
+		if (steps_make(&x, &s, &run->run, &e))
+			fail_msg("%s", e.text);
+		assert_int_equal(x.n, 100);
+		some += x.count[STEP_CHECKPOINT] > 0;
+		end(&x, run);
+	}
+	assert_in_range(some, 0, 10);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bursts_of_even_work_are_steps),
 		cmocka_unit_test(test_bursts_at_random_are_no_steps),
+		cmocka_unit_test(test_bursts_show_steps_whose_length_changes),
+		cmocka_unit_test(test_some_of_all_that_look_alike_are_no_steps),
 		cmocka_unit_test(test_a_few_bytes_are_steps_only_if_written),
 		cmocka_unit_test(test_an_order_of_starts_shows_steps),
+		cmocka_unit_test(test_a_step_begins_with_what_its_loop_starts_first),
+		cmocka_unit_test(test_steps_that_are_longer_by_chance_have_no_checkpoint),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

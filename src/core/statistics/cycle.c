@@ -247,18 +247,6 @@ static double beyond_chance(struct room *r, const struct cycle_scale *s, uint32_
 
 /* ---- all of it ---- */
 
-/* A beginning between two values, where a parabola through the fits is highest. */
-static double between(const struct room *r, const struct cycle_scale *s, uint32_t i)
-{
-	double a, b;
-
-	if (!i || i + 1 >= s->n || r->fit[i - 1] < 0 || r->fit[i + 1] < 0)
-		return i;
-	a = r->fit[i - 1] - r->fit[i + 1];
-	b = r->fit[i - 1] - 2 * r->fit[i] + r->fit[i + 1];
-	return i + (b < 0 ? fmax(-0.5, fmin(0.5, a / b / 2)) : 0);
-}
-
 /* On a finer scale, where the pattern fits best near where it was. */
 static void refine(struct room *r, const struct cycle_scale *s, double period, struct track *t)
 {
@@ -483,7 +471,8 @@ static bool is_invented(const struct room *r, uint32_t i, double period)
 	       fabs((t->at[i + 1] - t->at[i]) / period - 1) > usual;
 }
 
-/* With beginnings on the finest scale that a pattern has room for. */
+/* With beginnings on the finest scale that a pattern has room for. 1: it leaves out others that are
+ * as good. */
 static int keep(struct cycle *c, struct room *r, const struct cycle_scale *coarse,
 		const struct chosen *x)
 {
@@ -495,6 +484,8 @@ static int keep(struct cycle *c, struct room *r, const struct cycle_scale *coars
 	join(r, coarse);
 	settle(r, coarse);
 	grow(r, coarse);
+	if (cycle_skips(r->fit, coarse, r->found.at, r->found.n, r->found.period))
+		return 1;
 	while (finer < each && 2 * finer * r->found.period <= FINER * LONG)
 		finer *= 2;
 	if (cycle_prepare(r->shuffled, x->signal, x->n, x->ranks) < 0)
@@ -519,7 +510,7 @@ static int keep(struct cycle *c, struct room *r, const struct cycle_scale *coars
 	for (uint32_t i = 0; i < r->found.n; i++)
 		if (!is_invented(r, i, r->found.period * finer))
 			begin[c->n++] = (struct cycle_beginning){
-				(between(r, &fine, r->found.at[i]) + 0.5) * each - 0.5,
+				(cycle_between(r->fit, &fine, r->found.at[i]) + 0.5) * each - 0.5,
 				r->fit[r->found.at[i]]
 			};
 	return 0;
@@ -541,7 +532,8 @@ static int look(struct cycle *c, struct room *r, double *x, struct chosen *now)
 	struct cycle_scale s = { x, now->n };
 	int rc = 0;
 
-	for (now->each = 1; s.n >= CYCLE_LEAST && !rc; s.n = cycle_halve(x, s.n), now->each *= 2) {
+	for (now->each = 1; s.n >= CYCLE_LEAST && rc >= 0;
+	     s.n = cycle_halve(x, s.n), now->each *= 2) {
 		uint32_t shortest = now->each > 1 ? SHORT : now->shortest;
 		double worth = search(r, &s, shortest), beyond;
 
@@ -552,12 +544,14 @@ static int look(struct cycle *c, struct room *r, double *x, struct chosen *now)
 		beyond = beyond_chance(r, &s, shortest, now->period, worth);
 		if (beyond < (cycle_is_guessed(now->period) ? enough_guessed : enough))
 			continue;
+		rc = keep(c, r, &s, now);
+		if (rc)
+			continue;
 		c->worth = worth;
 		c->period = now->period * now->each;
 		c->beyond = beyond;
-		rc = keep(c, r, &s, now);
 	}
-	return rc;
+	return rc < 0 ? rc : 0;
 }
 
 int cycle_find(struct cycle *c, const double *const *signal, uint32_t nsignals, uint32_t n)

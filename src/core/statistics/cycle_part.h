@@ -49,6 +49,12 @@ double cycle_scatter(const double *x, int n, double *mean);
 /* The correlation of the pattern with what is around each value; what hardly changes has none. -1
  * where there is no room for it. */
 void cycle_fit(double *fit, const struct cycle_scale *s, const struct cycle_pattern *p);
+/* A place between two values, where a parabola through the fits is highest. */
+double cycle_between(const double *fit, const struct cycle_scale *s, uint32_t i);
+/* Whether many places that are none of the n beginnings, which grow, fit as well as those next to
+ * them: then these are some of all that look alike, by chance. */
+bool cycle_skips(const double *fit, const struct cycle_scale *s, const uint32_t *at, uint32_t n,
+		 double period);
 /* What is not known is as before; what is far out is cut, or all become ranks, so that a burst does
  * not hide the rest; mean 0, variance 1. 1; 0: there is nothing in it; -ENOMEM. */
 int cycle_prepare(double *out, const double *in, uint32_t n, bool ranks);

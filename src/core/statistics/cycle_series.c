@@ -291,3 +291,39 @@ void cycle_fit(double *fit, const struct cycle_scale *s, const struct cycle_patt
 		squares -= s->x[i] * s->x[i];
 	}
 }
+
+double cycle_between(const double *fit, const struct cycle_scale *s, uint32_t i)
+{
+	double a, b;
+
+	if (!i || i + 1 >= s->n || fit[i - 1] < 0 || fit[i + 1] < 0)
+		return i;
+	a = fit[i - 1] - fit[i + 1];
+	b = fit[i - 1] - 2 * fit[i] + fit[i + 1];
+	return i + (b < 0 ? fmax(-0.5, fmin(0.5, a / b / 2)) : 0);
+}
+
+bool cycle_skips(const double *fit, const struct cycle_scale *s, const uint32_t *at, uint32_t n,
+		 double period)
+{
+	const double few = 0.12, apart = 0.25, worse = 0.05, least = 0.5;
+	uint32_t skipped = 0, enough = 2, k = 0;
+	double last = -period;
+
+	for (uint32_t i = 1; i + 1 < s->n && n; i++) {
+		double away, near;
+		uint32_t next;
+
+		while (k + 1 < n && at[k + 1] <= i)
+			k++;
+		next = k + 1 < n && i > at[k] ? k + 1 : k;
+		away = fmin(fabs((double)i - at[k]), fabs((double)i - at[next]));
+		near = fmax(least, fmin(fit[at[k]], fit[at[next]]) - worse);
+		if (away <= apart * period || i < last + period / 2 || fit[i] < near ||
+		    fit[i] < fit[i - 1] || fit[i] <= fit[i + 1])
+			continue;
+		skipped++;
+		last = i;
+	}
+	return skipped > enough + few * n;
+}

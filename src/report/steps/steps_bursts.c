@@ -260,16 +260,33 @@ static void try(struct bursts *b, bool ends, bool work)
 	memcpy(b->best, b->at, kept * sizeof *b->at);
 }
 
+/* Whether rests that were closed are as long as others that were not: no length is between those
+ * within a step and those between steps, and which bursts were joined is chance. */
+static bool is_cut_anywhere(const struct bursts *b, double upto)
+{
+	const double alike = 1.5, few = 0.1;
+	uint32_t closed = 0, kept = 0;
+
+	for (uint32_t i = 1; i < b->nall; i++) {
+		double rest = b->all[i].from - b->all[i - 1].to;
+
+		closed += rest <= upto && rest > upto / alike;
+		kept += rest > upto && rest <= upto * alike;
+	}
+	return closed > few * b->nnow && kept > few * b->nnow;
+}
+
 static void look(struct bursts *b, bool idle)
 {
 	find_bursts(b, idle);
 	for (int c = -1; c < CLOSINGS; c++) {
 		uint32_t before = b->nnow;
+		double upto = c < 0 ? 0 : b->reading * (1 << c) + 0.01;
 
-		close_rests(b, c < 0 ? 0 : b->reading * (1 << c) + 0.01);
+		close_rests(b, upto);
 		if (b->nnow <= LEAST)
 			break;
-		if (c >= 0 && b->nnow == before)
+		if (c >= 0 && (b->nnow == before || is_cut_anywhere(b, upto)))
 			continue;
 		for (int k = 0; k < 4; k++)
 			try(b, k % 2, k >= 2);

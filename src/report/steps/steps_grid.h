@@ -33,6 +33,9 @@ double step_grid_mean(const struct step_grid *g, uint32_t measure, double from_s
 
 /* Whether what a measure shows is the job's, and not how it was read or scheduled. */
 bool steps_are_of_job(const struct steps *x, const struct step_grid *g, uint32_t measure);
+/* Sorts them by kind, and measures the plain ones (steps_kinds.c). g may have no intervals. 0 or
+ * -ENOMEM. */
+int steps_measure(struct steps *x, const struct step_grid *g);
 /* Looks for bursts with rests between them (steps_bursts.c): finds some, or leaves x as it is. 0 or
  * -ENOMEM. */
 int steps_of_bursts(struct steps *x, const struct step_grid *g);

@@ -329,11 +329,15 @@ static int take(struct steps *x, const struct occurrences *all, const struct rec
 }
 
 /* The longest that repeats, since what repeats more often is a part of it; but a checkpoint that
- * repeats much less often is none. Of those that are as long, the most even. */
-static void choose(const struct recurring *found, uint32_t n, struct recurring *best)
+ * repeats much less often is none. Of those that are as long, the most even; but a step begins
+ * with what its loop starts first, as often as that. */
+static void choose(const struct recurring *found, uint32_t n, const struct occurrences *all,
+		   struct recurring *best)
 {
 	const double parts = 4.5, alike = 0.85;
 	double shortest = INFINITY, longest = 0;
+	const struct occurrence *v = all->event;
+	struct recurring even;
 
 	for (uint32_t i = 0; i < n; i++)
 		shortest = fmin(shortest, found[i].every_s);
@@ -343,6 +347,13 @@ static void choose(const struct recurring *found, uint32_t n, struct recurring *
 	for (uint32_t i = 0; i < n; i++)
 		if (found[i].every_s <= longest && found[i].every_s >= alike * longest &&
 		    !(found[i].beyond <= best->beyond))
+			*best = found[i];
+	even = *best;
+	for (uint32_t i = 0; i < n; i++)
+		if (found[i].steps == even.steps && found[i].every_s >= alike * even.every_s &&
+		    found[i].every_s <= even.every_s / alike &&
+		    v[found[i].first].parent == v[even.first].parent &&
+		    v[found[i].first].at_s < v[best->first].at_s)
 			*best = found[i];
 }
 
@@ -373,7 +384,8 @@ int steps_of_events(struct steps *x, const struct summary *s, const struct run *
 		     share_of_owner(s, r, all.event[i].parent, one.every_s) >= owns))
 			found[nfound++] = one;
 	}
-	choose(found, nfound, &best);
+	if (nfound)
+		choose(found, nfound, &all, &best);
 	if (!rc && best.every_s > 0)
 		rc = take(x, &all, &best);
 	free(room);
