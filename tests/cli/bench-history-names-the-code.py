@@ -12,6 +12,7 @@ import sys
 import jsonschema
 import schemas
 from ordinary_user import need_unwind
+from patience import patience
 
 SONDE, STORE = os.environ["SONDE"], "s.sqlite"
 if not os.path.exists(os.path.dirname(os.path.realpath(SONDE)) + "/libexec/sonde/sonde-database"):
@@ -35,7 +36,7 @@ int main(void)
 
 
 def bench(verb, *words):
-    ended = subprocess.run([SONDE, "bench", verb, "--store", STORE, *words], capture_output=True, text=True, timeout=200, check=False)
+    ended = subprocess.run([SONDE, "bench", verb, "--store", STORE, *words], capture_output=True, text=True, timeout=patience(200), check=False)
     assert ended.returncode == 0, ended
     return ended.stdout
 

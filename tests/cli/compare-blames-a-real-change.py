@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 from ordinary_user import need_unwind
+from patience import patience
 
 SONDE, BUILD = os.environ["SONDE"], os.environ["BUILD"]
 os.environ["SONDE_HISTORY"] = "off"
@@ -43,7 +44,7 @@ for number in range(RUNS):
     for name, taken in runs.items():
         taken.append(f"{name}{number}")
         program = "new" if name == "new" else "old"
-        subprocess.run([SONDE, "run", f"--stacks={HZ}", "-q", "-o", taken[-1], "--", f"./{program}/parts"], check=True, timeout=100)
+        subprocess.run([SONDE, "run", f"--stacks={HZ}", "-q", "-o", taken[-1], "--", f"./{program}/parts"], check=True, timeout=patience(100))
 found = compare(runs["old"], runs["new"])
 if found is None:
     print("no stacks are recorded here")

@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 from ordinary_user import need_unwind
+from patience import patience
 
 SONDE = os.environ["SONDE"]
 os.environ["SONDE_HISTORY"] = "off"
@@ -34,7 +35,7 @@ runs = {name: [] for name in BUILDS}
 for number in range(RUNS):
     for name, taken in runs.items():
         taken.append(f"{name}{number}")
-        subprocess.run([SONDE, "run", f"--stacks={HZ}", "-q", "-o", taken[-1], "--", f"./{name}/parts"], check=True, timeout=100)
+        subprocess.run([SONDE, "run", f"--stacks={HZ}", "-q", "-o", taken[-1], "--", f"./{name}/parts"], check=True, timeout=patience(100))
 
 
 def compare(b):
