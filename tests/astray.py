@@ -6,6 +6,8 @@ import shutil
 import signal
 import subprocess
 
+from patience import patience
+
 PROGRAM = os.environ["TOP"] + "/tests/programs/mpi/astray.c"
 LAUNCHERS = {"openmpi": ["mpirun.openmpi", "--oversubscribe", "--enable-recovery"], "mpich": ["mpiexec.mpich", "-disable-auto-cleanup"]}
 MISTAKES = ("read", "compute", "sleep", "end")
@@ -40,7 +42,7 @@ def running(launcher, mistake, *before):
     finally:
         os.killpg(job.pid, signal.SIGTERM)
         try:
-            job.wait(20)
+            job.wait(patience(20))
         except subprocess.TimeoutExpired:
             os.killpg(job.pid, signal.SIGKILL)
             job.wait()

@@ -7,7 +7,9 @@ import subprocess
 import tempfile
 import time
 
-PATIENCE = 60
+from patience import patience
+
+PATIENCE = patience(60)
 FLAGS = """--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
     --disable-component-update --disable-sync --remote-debugging-pipe""".split()
 

@@ -7,6 +7,7 @@ import time
 
 import jsonschema
 import schemas
+from patience import patience
 
 SONDE = os.environ["SONDE"]
 with open(os.environ["TOP"] + "/docs/schema/explain.json", encoding="utf-8") as file:
@@ -26,7 +27,7 @@ def state(directory):
 
 def settled(directory):
     """The same, once recorders have written their last there."""
-    until, was = time.monotonic() + 20, state(directory)
+    until, was = time.monotonic() + patience(20), state(directory)
     while time.monotonic() < until:
         time.sleep(0.5)
         if was == state(directory):

@@ -12,6 +12,7 @@ import time
 import urllib.parse
 
 import readers
+from patience import patience
 
 VENV = os.path.join(os.environ["BUILD"], "venv-mlflow")
 
@@ -48,10 +49,10 @@ class Server:
             env=os.environ | {"MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"})  # whose queues stay behind in /dev/shm
 
     def wait(self, seconds=300):
-        end = time.monotonic() + seconds
+        end = time.monotonic() + patience(seconds)
         while time.monotonic() < end and self.process.poll() is None:
             try:
-                c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+                c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=patience(10))
                 c.request("GET", "/health")
                 if c.getresponse().status == 200:
                     return
@@ -63,7 +64,7 @@ class Server:
         if self.process.poll() is None:
             os.killpg(self.process.pid, 15)
         try:
-            self.process.wait(20)
+            self.process.wait(patience(20))
         except subprocess.TimeoutExpired:
             os.killpg(self.process.pid, 9)
 
@@ -90,7 +91,7 @@ class Proxy:
                 if isinstance(what, int):
                     self.answer(what, b"{}", [("Retry-After", "0")])
                     return
-                c = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+                c = http.client.HTTPConnection("127.0.0.1", port, timeout=patience(120))
                 c.request(self.command, self.path, body, {k: v for k, v in self.headers.items() if k.lower() not in ("host", "connection")})
                 r = c.getresponse()
                 got = r.read()

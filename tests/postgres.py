@@ -13,6 +13,8 @@ import sys
 import tempfile
 import time
 
+from patience import patience
+
 PASSWORD = "Gehe1m"
 
 
@@ -56,7 +58,7 @@ class Server:
         self.process = subprocess.Popen([f"{self.bin}/postgres", "-D", self.data, "-k", self.folder, "-p", str(self.port),
                                          "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "shared_buffers=16MB"],
                                         stdout=self.log, stderr=self.log, cwd=self.folder, **self.user)
-        end = time.monotonic() + 60
+        end = time.monotonic() + patience(60)
         while subprocess.run([f"{self.bin}/pg_isready", "-q", "-h", self.folder, "-p", str(self.port)], check=False).returncode:
             if time.monotonic() > end or self.process.poll() is not None:
                 sys.exit("PostgreSQL does not come up: " + open(self.log.name).read()[-2000:])
@@ -66,10 +68,10 @@ class Server:
         if self.process and self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)  # who is connected is let go
             try:
-                self.process.wait(20)
+                self.process.wait(patience(20))
             except subprocess.TimeoutExpired:
                 self.process.send_signal(signal.SIGQUIT)
-                self.process.wait(20)
+                self.process.wait(patience(20))
 
     def stop(self):
         self.halt()

@@ -3,11 +3,13 @@
 import os
 import time
 
+from patience import patience
+
 
 def recorder_of(directory, seconds=10.0):
     """The pid of the recorder that holds a file of the directory open."""
     prefix = os.path.realpath(directory) + "/node-"
-    end = time.monotonic() + seconds
+    end = time.monotonic() + patience(seconds)
     while time.monotonic() < end:
         for pid in filter(str.isdigit, os.listdir("/proc")):
             try:

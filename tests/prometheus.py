@@ -9,6 +9,7 @@ import time
 import urllib.parse
 
 import mlflow_server
+from patience import patience
 
 
 class Receiver:
@@ -33,13 +34,13 @@ class Receiver:
         self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log)
 
     def get(self, path, **query):
-        c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=patience(30))
         c.request("GET", f"{path}?{urllib.parse.urlencode(query)}")
         r = c.getresponse()
         return r.status, r.read()
 
     def wait(self, seconds=60):
-        end = time.monotonic() + seconds
+        end = time.monotonic() + patience(seconds)
         while time.monotonic() < end and self.process.poll() is None:
             try:
                 if self.get("/-/ready" if self.name == "prometheus" else "/health")[0] == 200:
@@ -60,6 +61,6 @@ class Receiver:
     def stop(self):
         self.process.terminate()
         try:
-            self.process.wait(20)
+            self.process.wait(patience(20))
         except subprocess.TimeoutExpired:
             self.process.kill()

@@ -145,21 +145,21 @@ collect() {
 	done
 }
 
-# A limit finds what hangs: it is as many times longer as there are processes for a CPU.
+# A limit finds what hangs: it is as many times longer as there are processes for a CPU; so are those within a test (CROWDED).
 crowded() {
 	awk -v cpus="$(nproc)" '{ times = int(1 + $1 / cpus); print times < 10 ? times : 10 }' /proc/loadavg
 }
 
 run_test() { # INDEX [ROUND]
-	local i=$1 folder status seconds limit TIMEFORMAT='%R %U %S'
+	local i=$1 folder status seconds limit times TIMEFORMAT='%R %U %S'
 	folder=$scratch/${names[i]//[\/ ()]/_}${2:-}
 	mkdir "$folder" && cd "$folder" || exit 1
-	limit=$((limits[i] * $(crowded)))
+	times=$(crowded) limit=$((limits[i] * times))
 	if [ "${flavours[i]}" = sanitized ]; then
 		BUILD=$BUILD/sanitized
 	fi
 	{
-		time SONDE=${RELEASED:-$BUILD}/sonde PATH=${RELEASED:-$BUILD}:$BUILD:$PATH HOME=$folder TMPDIR=$folder \
+		time CROWDED=$times SONDE=${RELEASED:-$BUILD}/sonde PATH=${RELEASED:-$BUILD}:$BUILD:$PATH HOME=$folder TMPDIR=$folder \
 			XDG_DATA_HOME=$folder.data `# each test has a history of its own` \
 			timeout -k 5 "$limit" bash -c "${commands[i]}" >output.log 2>&1 </dev/null
 		status=$?

@@ -8,6 +8,8 @@ import struct
 import sys
 import time
 
+from patience import patience
+
 MODULE, FRAME, STACKS, SAMPLES = range(24, 28)
 PYTHON = 3
 FRAME_CUT, FRAME_OTHER, FRAME_LOST_WAY, FRAME_UNOPTIMIZED, FRAME_SPINS = 1, 2, 4, 16, 32
@@ -21,7 +23,7 @@ ZSTD.ZSTD_decompress.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char
 
 def helper_of(name, but=0):
     """The helper whose parent writes this recording, another one than `but`."""
-    end = time.monotonic() + 20
+    end = time.monotonic() + patience(20)
     while time.monotonic() < end:
         for path in glob.glob("/proc/[0-9]*/comm"):
             try:

@@ -11,8 +11,10 @@ import termios
 import time
 import unicodedata
 
+from patience import patience
+
 SEQUENCE = re.compile(rb"\x1b\[(\??)([0-9;]*)([A-Za-z])")
-PATIENCE = 60
+PATIENCE = patience(60)
 
 
 class Screen:

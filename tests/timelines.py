@@ -8,11 +8,13 @@ import pathlib
 import shutil
 import subprocess
 
+from patience import patience
+
 SONDE = os.environ["SONDE"]
 
 
 def sonde(*words):
-    return subprocess.run([SONDE, *words], capture_output=True, text=True, errors="replace", check=False, timeout=300)
+    return subprocess.run([SONDE, *words], capture_output=True, text=True, errors="replace", check=False, timeout=patience(300))
 
 
 def importer(kind):

@@ -5,6 +5,8 @@ import sqlite3
 import subprocess
 import sys
 
+from patience import patience
+
 SONDE = os.environ["SONDE"]
 faults = []
 if not os.path.exists(os.path.join(os.path.dirname(os.path.realpath(SONDE)), "libexec/sonde/sonde-database")):
@@ -35,7 +37,7 @@ def check(what, good, detail=""):
 
 
 def sonde(*words, code=0, **variables):
-    p = subprocess.run([SONDE, *words], capture_output=True, text=True, errors="replace", timeout=200,
+    p = subprocess.run([SONDE, *words], capture_output=True, text=True, errors="replace", timeout=patience(200),
                        env={**os.environ, "SONDE_STORE": "s.sqlite", **variables})
     check(f"status of {words}", p.returncode == code, f"{p.returncode}, wanted {code}: {p.stderr}{p.stdout}")
     return p

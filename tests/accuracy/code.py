@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 import accuracy
+from patience import patience
 from stacks import Stacks
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -73,7 +74,7 @@ def ranks_of(name, mpi, options):
         return
     subprocess.run(["mpicc." + mpi, "-O2", "-o", "shares." + mpi, SHARES], check=True)
     ended = subprocess.run(["mpirun." + mpi, *options, "-n", "2", accuracy.SONDE, "run", *OPTIONS, "-q", "-o", mpi, "--", "./shares." + mpi, SECONDS],
-                           check=True, stdout=subprocess.PIPE, text=True, timeout=100)
+                           check=True, stdout=subprocess.PIPE, text=True, timeout=patience(100))
     ranks, wall, walls, cpu, cpus = (list(column) for column in zip(*(map(float, line.split()) for line in ended.stdout.splitlines())))
     if sorted(ranks) != [0, 1]:
         sys.exit(f"FAIL: {name}: {ended.stdout}")

@@ -9,6 +9,7 @@ import subprocess
 import time
 
 import accuracy
+from patience import patience
 
 SHARED_MIB, PRIVATE_MIB = 48, 16
 table = accuracy.Comparison("Memory")
@@ -16,7 +17,7 @@ table = accuracy.Comparison("Memory")
 
 def mem_processes(count):
     """Pids of the program mem, once there are so many."""
-    end = time.monotonic() + 30
+    end = time.monotonic() + patience(30)
     while time.monotonic() < end:
         found = []
         for pid in filter(str.isdigit, os.listdir("/proc")):
@@ -45,7 +46,7 @@ def add_up(pids):
 
 def once_held(pids):
     """Their sums, when they are all that they are going to hold: as much as is known, and the same again a moment later."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + patience(60)
     before = {}
     while time.monotonic() < end:
         sums = add_up(pids)

@@ -18,6 +18,7 @@ import time
 
 import accuracy
 import interpreters
+from patience import patience
 
 LONG = os.environ.get("LONG") or os.environ.get("ACCURACY")
 SECONDS = 15 if LONG else 6
@@ -213,10 +214,10 @@ def waits(version, path, kind):
             time.sleep(2)
             children = subprocess.run(["pgrep", "-P", str(job.pid), "-f", "waits.py"], capture_output=True, text=True, check=False).stdout.split()
             spy = by_py_spy(children[0]) if children else None
-        out = job.communicate(timeout=SECONDS + 120)[0]
+        out = job.communicate(timeout=SECONDS + patience(120))[0]
         assert job.returncode == 0, (version, kind, job.returncode)
         if spy:
-            spy.wait(timeout=60)
+            spy.wait(timeout=patience(60))
     truth = sums(out)
     seen, places = collections.Counter(), shown("--waits", "--by", "place", name)["place"]
     for row in places:

@@ -6,8 +6,10 @@ import os
 import subprocess
 import sys
 
+from patience import patience
+
 SLACK = 5  # percent: few pairs
-p = subprocess.run([os.environ["BUILD"] + "/bench/blame", "10", "60"], capture_output=True, text=True, check=True, timeout=100)
+p = subprocess.run([os.environ["BUILD"] + "/bench/blame", "10", "60"], capture_output=True, text=True, check=True, timeout=patience(100))
 rows = [line.split("\t") for line in p.stdout.splitlines()]
 faults = []
 for kind, named, wrong, quiet, sums, whole, parts in rows:

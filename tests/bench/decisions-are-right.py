@@ -6,13 +6,15 @@ import os
 import subprocess
 import sys
 
+from patience import patience
+
 BENCH = os.environ["BUILD"] + "/bench/"
 SLACK = 5  # percent: few series
 faults = []
 
 
 def lines(program, n):
-    p = subprocess.run([BENCH + program, str(n)], capture_output=True, text=True, check=True, timeout=200)
+    p = subprocess.run([BENCH + program, str(n)], capture_output=True, text=True, check=True, timeout=patience(200))
     return [line.split("\t") for line in p.stdout.splitlines()]
 
 

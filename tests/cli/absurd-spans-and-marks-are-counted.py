@@ -9,6 +9,8 @@ import os
 import subprocess
 import sys
 
+from patience import patience
+
 SONDE, TOP, BUILD = os.environ["SONDE"], os.environ["TOP"], os.environ["BUILD"]
 os.environ |= {"SONDE_HISTORY": "off", "SONDE_LIBRARY": BUILD + "/libsonde.so.0", "PYTHONPATH": TOP + "/python:" + os.environ.get("PYTHONPATH", "")}
 DEEP, KEPT_DEEP, NAMES, LINES = 100000, 64, 20000, 100000
@@ -40,7 +42,7 @@ with open(os.environ["SONDE_MARKS"], "a") as f:
 
 
 def run(*command):
-    return subprocess.run(command, check=True, timeout=120, capture_output=True, text=True).stdout
+    return subprocess.run(command, check=True, timeout=patience(120), capture_output=True, text=True).stdout
 
 
 run(SONDE, "run", "--quiet", "-o", "out", "--", sys.executable, "-c", PROGRAM)

@@ -8,12 +8,14 @@ import shutil
 import subprocess
 import time
 
+from patience import patience
+
 SONDE = os.environ["SONDE"]
 os.environ["SONDE_HISTORY"] = "off"
 
 
 def run(*command, code=0, **more):
-    done = subprocess.run(command, timeout=120, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, **more)
+    done = subprocess.run(command, timeout=patience(120), text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, **more)
     assert done.returncode == code, f"{command}: {done.returncode}, {done.stderr}"
     return done
 
@@ -98,7 +100,7 @@ def check_killed(mpi):
                         "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
     job = subprocess.Popen([SONDE, "run", "--quiet", "-o", f"killed.{mpi}", "--annotations", "mpi", "--", f"mpirun.{mpi}", "-n", "2", "./killed"],
                            env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    end = time.monotonic() + 60
+    end = time.monotonic() + patience(60)
     while not (os.path.exists("said.0") and os.path.exists("said.1")):
         assert time.monotonic() < end, "the ranks did not begin"
         time.sleep(.01)
@@ -106,7 +108,7 @@ def check_killed(mpi):
     pid, began = open("said.0", encoding="utf-8").read().split()
     at = time.monotonic()
     os.kill(int(pid), 9)
-    job.wait(timeout=60)
+    job.wait(timeout=patience(60))
     shown = json.loads(run(SONDE, "show", "--mpi", "--json", f"killed.{mpi}").stdout)
     assert len(shown["ranks"]) == 2, shown["ranks"]
     calls = {(c["rank"], c["function"]): c["calls"] for c in shown["calls"]}

@@ -10,6 +10,7 @@ import sys
 
 import jsonschema
 import schemas
+from patience import patience
 
 if not os.path.exists(os.path.dirname(os.path.realpath(os.environ["SONDE"])) + "/libexec/sonde/sonde-database"):
     print("sonde-database was not built: libsqlite3-dev is not installed")
@@ -23,7 +24,7 @@ batches = 0
 
 
 def sonde(*words, code=0):
-    p = subprocess.run([SONDE, *words, "--store", STORE], capture_output=True, text=True, timeout=200)
+    p = subprocess.run([SONDE, *words, "--store", STORE], capture_output=True, text=True, timeout=patience(200))
     assert p.returncode == code, (words, p.returncode, p.stderr)
     return p
 
@@ -140,12 +141,12 @@ with open("role.sh", "w") as f:
 os.chmod("role.sh", 0o755)
 for i, (size, kind) in enumerate(((1, "x"), (2, "x"), (1, "y"))):
     subprocess.run([SONDE, "bench", "run", "--store", STORE, "-q", "-i", "1h", "-n", "3", "-o", f"role{i}", "--model", "roles.model", "./role.sh",
-                    str(size), kind], capture_output=True, check=True, timeout=200)
+                    str(size), kind], capture_output=True, check=True, timeout=patience(200))
 answer, told, of = advise("PiRole")
 assert [w["label"] for w in answer["workloads"]] == ["kind=x", "kind=y"] and answer["workloads"][0]["candidates"] == 2, answer["workloads"]
 with open("wrong.model", "w") as f:
     f.write("indicator PiWrong\n  result elapsed real role=choice\n")
-said = subprocess.run([SONDE, "bench", "run", "--store", STORE, "--model", "wrong.model", "./role.sh"], capture_output=True, text=True, timeout=200)
+said = subprocess.run([SONDE, "bench", "run", "--store", STORE, "--model", "wrong.model", "./role.sh"], capture_output=True, text=True, timeout=patience(200))
 assert said.returncode == 2 and "role=workload or role=choice" in said.stderr, said
 for words, why, code in ((["PiTie"], "use --better", 2), (["PiTie", "--better", "x"], "--better takes", 2), (["PiTie", "--constraint", "x"], "not a condition", 2),
                          (["PiTie", "--margin", "x"], "--margin takes", 2), (["PiNone"], "no trial of", 1)):

@@ -10,6 +10,7 @@ import sqlite3
 import threading
 import time
 
+from patience import patience
 from trials import check, database, end, script, sonde
 
 VALUES = [(1, "it's \"x\",\n$1 <b>", True, 1.5, None), (2, None, False, 0.1, 7), (3, "", None, 1e300, -0.0)]
@@ -55,7 +56,7 @@ writing = threading.Event()
 
 
 def write():
-    with sqlite3.connect("s.sqlite", timeout=60, isolation_level=None) as db:
+    with sqlite3.connect("s.sqlite", timeout=patience(60), isolation_level=None) as db:
         for number in range(1000, 1000000):
             if writing.is_set():
                 return

@@ -10,6 +10,7 @@ import sys
 
 import jsonschema
 import schemas
+from patience import patience
 
 if not os.path.exists(os.path.dirname(os.path.realpath(os.environ["SONDE"])) + "/libexec/sonde/sonde-database"):
     print("sonde-database was not built: libsqlite3-dev is not installed")
@@ -20,7 +21,7 @@ random.seed(1)
 
 
 def sonde(*words, code=0):
-    p = subprocess.run([SONDE, *words, "--store", STORE], capture_output=True, text=True, timeout=200)
+    p = subprocess.run([SONDE, *words, "--store", STORE], capture_output=True, text=True, timeout=patience(200))
     assert p.returncode == code, (words, p.returncode, p.stderr)
     return p
 

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import time
 
+from patience import patience
 from trials import SONDE, check, database, end, script, sonde
 
 HELPER = os.path.join(os.path.dirname(os.path.realpath(SONDE)), "libexec/sonde/sonde-indicator")
@@ -17,7 +18,7 @@ FAST = ("--repeats", "2", "--seconds", "1ms")
 
 
 def said(*words, code=0, **variables):
-    p = subprocess.run([HELPER, *words], capture_output=True, text=True, timeout=100, env={**os.environ, **variables})
+    p = subprocess.run([HELPER, *words], capture_output=True, text=True, timeout=patience(100), env={**os.environ, **variables})
     check(f"status of {words}", p.returncode == code, f"{p.returncode}, wanted {code}: {p.stderr}")
     if code:
         check(f"a sentence of {words} alone", not p.stdout and p.stderr.startswith(words[0] + ": ") and p.stderr.count("\n") == 1, p)
@@ -63,7 +64,7 @@ for words in (("matmul", "--size", "8", "--blas", "none"), ("files", "--files", 
     check(f"{words[0]} takes its time", time.monotonic() - begin >= 0.3, time.monotonic() - begin)
 
 # Who ignores what tells of ended children counts them all the same.
-p = subprocess.run([HELPER, "spawn", *FAST], preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN), capture_output=True, timeout=100)
+p = subprocess.run([HELPER, "spawn", *FAST], preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN), capture_output=True, timeout=patience(100))
 check("children of who ignores them", p.returncode == 0, p.stderr)
 
 # Products of all shapes of blocks are right, by any number of threads; a BLAS that is wrong by one number is found out.
@@ -92,11 +93,11 @@ files = said("files", "--directory", "here", "--threads", "3", "--files", "5", "
 check("files", files["component"] == files["@parameters"]["file_system"] != "unknown" and files["@parameters"]["sync"] is True, files)
 for number in (signal.SIGTERM, signal.SIGINT):
     p = subprocess.Popen([HELPER, "files", "--directory", "here", "--seconds", "1h"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    until = time.monotonic() + 60
+    until = time.monotonic() + patience(60)
     while not (os.listdir("here") and os.listdir(os.path.join("here", os.listdir("here")[0]))) and time.monotonic() < until:
         time.sleep(0.01)
     p.send_signal(number)
-    out, err = p.communicate(timeout=60)
+    out, err = p.communicate(timeout=patience(60))
     check("ended by a signal", p.returncode == 1 and not out and "signal" in err, (p.returncode, err))
     check("files are gone", os.listdir("here") == [], os.listdir("here"))
 

@@ -11,6 +11,7 @@ import time
 import random_waits
 
 from ordinary_user import need_unwind
+from patience import patience
 
 SONDE, BUILD, LONG = os.environ["SONDE"], os.environ["BUILD"], os.environ.get("LONG")
 SEED, PROGRAMS = int(os.environ.get("SEED", "27")), int(os.environ.get("N", "200" if LONG else "16"))
@@ -28,7 +29,7 @@ def quiet(pid):
 
 
 def wait_until_blocked(pid, children):
-    end, last, same = time.monotonic() + 60, None, 0
+    end, last, same = time.monotonic() + patience(60), None, 0
     while time.monotonic() < end and same < 5:
         now = quiet(pid)
         kids = len(open(f"/proc/{pid}/task/{pid}/children", encoding="ascii").read().split())
@@ -56,7 +57,7 @@ def faults_of(thread, truth, who, main, stripped):
 
 
 def look(pid):
-    done = subprocess.run([SONDE, "stacks", "--json", "--only", str(pid)], capture_output=True, text=True, check=True, timeout=120)
+    done = subprocess.run([SONDE, "stacks", "--json", "--only", str(pid)], capture_output=True, text=True, check=True, timeout=patience(120))
     return {t["tid"]: t for t in json.loads(done.stdout)["threads"]}
 
 
@@ -72,7 +73,7 @@ def start(draw, name):
     source, text, build, truth = random_waits.compiled(draw, name)
     with open(f"{name}/{source}", "w", encoding="ascii") as f:
         f.write(text)
-    subprocess.run(build, cwd=name, check=True, timeout=120)
+    subprocess.run(build, cwd=name, check=True, timeout=patience(120))
     p = subprocess.Popen([f"./{name}"], cwd=name, stdout=subprocess.PIPE, text=True, start_new_session=True)  # pylint: disable=consider-using-with
     said = json.loads(p.stdout.readline())
     wait_until_blocked(p.pid, 0)

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 
 import cascade_pools as made
+from patience import patience
 
 SONDE = os.environ["SONDE"]
 MUTATED = 10_000 if os.environ.get("LONG") else 40
@@ -19,7 +20,7 @@ rng = random.Random(84)
 
 
 def sonde(*words):
-    return subprocess.run([SONDE, *words], capture_output=True, text=True, errors="replace", check=False, timeout=300)
+    return subprocess.run([SONDE, *words], capture_output=True, text=True, errors="replace", check=False, timeout=patience(300))
 
 
 def imported(path, *words, code=0):

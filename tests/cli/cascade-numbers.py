@@ -12,6 +12,7 @@ import subprocess
 import cascade_pools as made
 import jsonschema
 import schemas
+from patience import patience
 
 SONDE = os.environ["SONDE"]
 POOLS, MUTATED = (1000, 10000) if os.environ.get("LONG") else (12, 30)
@@ -25,7 +26,7 @@ validator = jsonschema.Draft202012Validator(schema, format_checker=jsonschema.Fo
 
 
 def sonde(*words, **more):
-    return subprocess.run([SONDE, *words], capture_output=True, text=True, errors="replace", check=False, timeout=300, **more)
+    return subprocess.run([SONDE, *words], capture_output=True, text=True, errors="replace", check=False, timeout=patience(300), **more)
 
 
 def record(partition, nodes):

@@ -10,6 +10,7 @@ import time
 
 import azure_server as azure
 import cascade_pools as made
+from patience import patience
 
 SONDE = os.environ["SONDE"]
 rng = random.Random(82)
@@ -18,7 +19,7 @@ said = []
 
 
 def sonde(*words, **variables):
-    ended = subprocess.run([SONDE, *words], capture_output=True, text=True, errors="replace", check=False, timeout=300, env=ENVIRONMENT | variables)
+    ended = subprocess.run([SONDE, *words], capture_output=True, text=True, errors="replace", check=False, timeout=patience(300), env=ENVIRONMENT | variables)
     said.append(ended.stdout + ended.stderr)
     return ended
 

@@ -11,6 +11,7 @@ import subprocess
 
 import azure_server as azure
 import cascade_pools as made
+from patience import patience
 
 SONDE = os.environ["SONDE"]
 rng = random.Random(81)
@@ -23,7 +24,7 @@ said = []  # all that was ever printed
 
 
 def sonde(*words, **variables):
-    ended = subprocess.run([SONDE, *words], capture_output=True, text=True, errors="replace", check=False, timeout=300, env=ENVIRONMENT | variables)
+    ended = subprocess.run([SONDE, *words], capture_output=True, text=True, errors="replace", check=False, timeout=patience(300), env=ENVIRONMENT | variables)
     said.append(ended.stdout + ended.stderr)
     return ended
 

@@ -9,25 +9,25 @@ import subprocess
 import sys
 
 from ordinary_user import need_unwind
+from patience import patience
 
 SONDE, BUILD = os.environ["SONDE"], os.environ["BUILD"]
 os.environ["SONDE_HISTORY"] = "off"
 HZ, RUNS = 499, 3
 SOURCE = """
-static volatile double sink = 1;
-#define work(n) for (long i = 0; i < (n); i++) sink = sink * 1.0000001 + 0.1
-__attribute__((noinline)) static void parse_input(long n) { work(2 * n); sink += 1; }
-__attribute__((noinline)) static void solve_system(long n) { work(4 * n * SLOWER / 100); sink += 2; }
-__attribute__((noinline)) static void smooth_edges(long n) { work(3 * n); sink += 3; }
-__attribute__((noinline)) static void write_result(long n) { work(1 * n); sink += 4; }
-int main(void) { for (int i = 0; i < 25; i++) { parse_input(N); solve_system(N); smooth_edges(N); write_result(N); } }
+#include "cpu_work.h"
+__attribute__((noinline)) static void parse_input(long ms) { work(2 * ms); sink += 1; }
+__attribute__((noinline)) static void solve_system(long ms) { work(4 * ms * SLOWER / 100); sink += 2; }
+__attribute__((noinline)) static void smooth_edges(long ms) { work(3 * ms); sink += 3; }
+__attribute__((noinline)) static void write_result(long ms) { work(1 * ms); sink += 4; }
+int main(void) { for (int i = 0; i < 3; i++) { parse_input(20); solve_system(20); smooth_edges(20); write_result(20); } }
 """
 need_unwind()
 
 
 def build(folder, slower):
     os.mkdir(folder)
-    options = ["-O2", "-g", f"-DSLOWER={slower}", "-DN=1000000", "-o", folder + "/parts"]
+    options = ["-O2", "-g", f"-DSLOWER={slower}", "-I", os.environ["TOP"] + "/tests/programs", "-o", folder + "/parts"]
     subprocess.run(["cc", *options, "-x", "c", "-"], input=SOURCE, text=True, check=True)
 
 
@@ -44,7 +44,7 @@ for number in range(RUNS):
     for name, taken in runs.items():
         taken.append(f"{name}{number}")
         program = "new" if name == "new" else "old"
-        subprocess.run([SONDE, "run", f"--stacks={HZ}", "-q", "-o", taken[-1], "--", f"./{program}/parts"], check=True, timeout=100)
+        subprocess.run([SONDE, "run", f"--stacks={HZ}", "-q", "-o", taken[-1], "--", f"./{program}/parts"], check=True, timeout=patience(100))
 found = compare(runs["old"], runs["new"])
 if found is None:
     print("no stacks are recorded here")

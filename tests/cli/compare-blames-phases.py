@@ -7,13 +7,15 @@ import json
 import os
 import subprocess
 
+from patience import patience
+
 SONDE = os.environ["SONDE"]
 os.environ["SONDE_HISTORY"] = "off"
 RUNS = 4
 
 
 def sonde(*words, status=(0, 1, 3)):
-    done = subprocess.run([SONDE, *words], stdout=subprocess.PIPE, check=False, timeout=120, text=True)
+    done = subprocess.run([SONDE, *words], stdout=subprocess.PIPE, check=False, timeout=patience(120), text=True)
     assert done.returncode in status, (words, done.returncode, done.stdout)
     return done.stdout
 

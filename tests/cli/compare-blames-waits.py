@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 from ordinary_user import need_unwind
+from patience import patience
 
 SONDE = os.environ["SONDE"]
 os.environ["SONDE_HISTORY"] = "off"
@@ -62,7 +63,7 @@ def build(folder, ms):
 
 
 def record(out, program, *options):
-    subprocess.run([SONDE, "run", *options, "-q", "-o", out, "--", f"./{program}/asker"], check=True, timeout=100)
+    subprocess.run([SONDE, "run", *options, "-q", "-o", out, "--", f"./{program}/asker"], check=True, timeout=patience(100))
     return out
 
 

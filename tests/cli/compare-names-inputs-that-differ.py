@@ -9,6 +9,7 @@ import subprocess
 import jsonschema
 
 from ordinary_user import USER, enter_room
+from patience import patience
 
 SONDE, TOP = os.environ["SONDE"], os.environ["TOP"]
 holder = enter_room()
@@ -20,7 +21,7 @@ JOB = "exec 3<same.txt 4<data.csv; read x <&3; read x <&4; [ ! -e extra ] || { e
 
 
 def record(name, *options):
-    subprocess.run([*USER, SONDE, "run", "-q", "--stacks=off", *options, "-o", name, "--", "bash", "-c", JOB], check=True, timeout=100)
+    subprocess.run([*USER, SONDE, "run", "-q", "--stacks=off", *options, "-o", name, "--", "bash", "-c", JOB], check=True, timeout=patience(100))
     if USER:
         subprocess.run(["chmod", "-R", "a+rX", name], check=True)
 

@@ -6,12 +6,14 @@ import json
 import os
 import subprocess
 
+from patience import patience
+
 SONDE, PROGRAMS = os.environ["SONDE"], os.environ["PROGRAMS"]
 MB = 1 << 20
 
 
 def record(name, *parts, options=("--memory",)):
-    subprocess.run([SONDE, "run", "-q", "--stacks=off", *options, "-o", name, "--", PROGRAMS + "/memory_parts", *parts], check=True, timeout=100, stdout=subprocess.DEVNULL)
+    subprocess.run([SONDE, "run", "-q", "--stacks=off", *options, "-o", name, "--", PROGRAMS + "/memory_parts", *parts], check=True, timeout=patience(100), stdout=subprocess.DEVNULL)
 
 
 def compare(*words):

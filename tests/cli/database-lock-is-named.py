@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 
+from patience import patience
+
 SONDE = os.environ["SONDE"]
 PROGRAM = """import multiprocessing, sqlite3, sys, time
 def write(k, seconds):
@@ -37,7 +39,7 @@ with open("program.py", "w", encoding="utf-8") as f:
 
 def verdicts(name, writers, sleepers, journal):
     command = [sys.executable, "program.py", str(writers), str(sleepers), journal]
-    subprocess.run([SONDE, "run", "-q", "-o", name, "--", *command], check=True, timeout=90)
+    subprocess.run([SONDE, "run", "-q", "-o", name, "--", *command], check=True, timeout=patience(90))
     shown = json.loads(subprocess.run([SONDE, "show", "--json", name], check=True, capture_output=True, text=True).stdout)
     return {one["rule"]: one["sentence"] for one in shown["verdicts"]}
 

@@ -12,6 +12,7 @@ import jsonschema
 import schemas
 
 from ordinary_user import need_unwind
+from patience import patience
 
 SONDE, BUILD, TOP, STUCK = (os.environ[n] for n in ("SONDE", "BUILD", "TOP", "PROGRAMS"))
 STUCK += "/stuck"
@@ -68,14 +69,14 @@ both = threading.Barrier(len([n for n in names if n != "free"]))
 
 
 def text_of(pid):
-    return subprocess.run([SONDE, "stacks", str(pid)], capture_output=True, text=True, check=True, timeout=60).stdout
+    return subprocess.run([SONDE, "stacks", str(pid)], capture_output=True, text=True, check=True, timeout=patience(60)).stdout
 
 
 def until(pid, wanted):
     """The text and the document, when there is such a deadlock, or nothing has changed for a while."""
-    end = time.monotonic() + (40 if wanted else 1.5)
+    end = time.monotonic() + (patience(40) if wanted else 1.5)
     while True:
-        document = json.loads(subprocess.run([SONDE, "stacks", "--json", str(pid)], capture_output=True, text=True, check=True, timeout=60).stdout)
+        document = json.loads(subprocess.run([SONDE, "stacks", "--json", str(pid)], capture_output=True, text=True, check=True, timeout=patience(60)).stdout)
         jsonschema.Draft202012Validator(SCHEMA, format_checker=jsonschema.FormatChecker()).validate(document)
         if bool(document["deadlocks"]) or time.monotonic() > end:
             return text_of(pid), document

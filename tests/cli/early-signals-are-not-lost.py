@@ -9,10 +9,12 @@ import subprocess
 import sys
 import time
 
+from patience import patience
+
 SONDE = os.environ["SONDE"]
 ROUNDS = 200 if os.environ.get("LONG") else 50
 LATEST = 0.05  # seconds
-PATIENCE = 30
+PATIENCE = patience(30)
 faults = 0
 
 

@@ -8,6 +8,8 @@ import subprocess
 import sys
 import time
 
+from patience import patience
+
 SONDE = os.environ["SONDE"]
 PROGRAM = os.environ["PROGRAMS"] + "/siginfo"
 SIGNALS = [n for n in range(1, 65) if n not in (signal.SIGKILL, signal.SIGSTOP)]
@@ -55,7 +57,7 @@ for first in range(0, len(SIGNALS), 8):
         os.kill(job.pid, n)
     for n, job in jobs.items():
         if n in STOPS:
-            end = time.monotonic() + 20
+            end = time.monotonic() + patience(20)
             while not is_stopped(job.pid) and time.monotonic() < end:
                 time.sleep(0.01)
             expect(f"signal {n} stops sonde", True, is_stopped(job.pid))
@@ -64,7 +66,7 @@ for first in range(0, len(SIGNALS), 8):
             os.kill(job.pid, signal.SIGTERM)
             n = int(signal.SIGTERM)
         try:
-            expect(f"status after signal {n}", -n, job.wait(30))
+            expect(f"status after signal {n}", -n, job.wait(patience(30)))
         except subprocess.TimeoutExpired:
             expect(f"signal {n} within 30 s", True, False)
             job.kill()

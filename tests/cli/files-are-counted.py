@@ -16,6 +16,7 @@ import time
 import jsonschema
 
 from ordinary_user import USER, enter_room
+from patience import patience
 
 SONDE, PROGRAMS, TOP = (os.environ[name] for name in ("SONDE", "PROGRAMS", "TOP"))
 holder = enter_room()
@@ -30,7 +31,7 @@ def sonde(*words):
 
 
 def record(name, *command, options=("--files",)):
-    subprocess.run([*USER, SONDE, "run", "-q", "--stacks=off", *options, "-o", name, "--", *command], check=True, timeout=200)
+    subprocess.run([*USER, SONDE, "run", "-q", "--stacks=off", *options, "-o", name, "--", *command], check=True, timeout=patience(200))
     if USER:
         subprocess.run(["chmod", "-R", "a+rX", name], check=True)
     document = json.loads(sonde("show", "--files", "--json", name))
@@ -120,7 +121,7 @@ assert row["syncs"] == 1 and row["opens"] == 1 and row["stats"] == 1 and row["fi
 os.mkdir("kinds")
 os.chmod("kinds", 0o777)
 done = subprocess.run([*USER, SONDE, "run", "-q", "--stacks=off", "--files", "-o", "kinds_run", "--", "python3", TOP + "/tests/programs/files_kinds.py", room + "/kinds"],
-                      stdout=subprocess.PIPE, text=True, check=True, timeout=100)
+                      stdout=subprocess.PIPE, text=True, check=True, timeout=patience(100))
 if USER:
     subprocess.run(["chmod", "-R", "a+rX", "kinds_run"], check=True)
 kinds = json.loads(sonde("show", "--files", "--json", "kinds_run"))
@@ -136,7 +137,7 @@ assert kinds["note"] is None, kinds["note"]
 listed = {row["path"].removeprefix(room + "/kinds/"): row["kind"] for row in json.loads(sonde("files", "--manifest", "kinds_run"))["files"]}
 assert listed["changed"] == listed["mapped"] == "both" and listed["creat"] == "output", listed
 uring = subprocess.run([*USER, SONDE, "run", "-q", "--stacks=off", "--files", "-o", "uring", "--", "python3", TOP + "/tests/programs/files_kinds.py", room + "/kinds/sub",
-                        "io_uring"], stdout=subprocess.DEVNULL, check=False, timeout=100)
+                        "io_uring"], stdout=subprocess.DEVNULL, check=False, timeout=patience(100))
 if uring.returncode != 77:
     assert uring.returncode == 0, uring
     if USER:
@@ -211,14 +212,14 @@ def helper_of_this_test():
 
 
 job = subprocess.Popen([*USER, SONDE, "run", "-q", "--stacks=off", "--files", "-o", "killed", "--", "python3", "-c", KILLED, room + "/names"])
-end = time.time() + 60
+end = time.time() + patience(60)
 while not os.path.exists("names/before") and time.time() < end:
     time.sleep(0.1)
 time.sleep(1)
 os.kill(helper_of_this_test(), signal.SIGKILL)
 time.sleep(2)
 pathlib.Path("names/killed").touch()
-assert job.wait(100) == 0
+assert job.wait(patience(100)) == 0
 if USER:
     subprocess.run(["chmod", "-R", "a+rX", "killed"], check=True)
 killed = json.loads(sonde("show", "--files", "--json", "killed"))

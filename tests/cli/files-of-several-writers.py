@@ -8,6 +8,7 @@ import os
 import subprocess
 
 from ordinary_user import USER, enter_room
+from patience import patience
 
 SONDE = os.environ["SONDE"]
 holder = enter_room()
@@ -58,7 +59,7 @@ for pid in pids:
 
 
 def verdicts(kind):
-    subprocess.run([*USER, SONDE, "run", "-q", "-i", "100ms", "--stacks=off", "--files", "-o", kind, "--", "/usr/bin/python3", "-c", JOB, kind], check=True, timeout=100)
+    subprocess.run([*USER, SONDE, "run", "-q", "-i", "100ms", "--stacks=off", "--files", "-o", kind, "--", "/usr/bin/python3", "-c", JOB, kind], check=True, timeout=patience(100))
     if USER:
         subprocess.run(["chmod", "-R", "a+rX", kind], check=True)
     document = json.loads(subprocess.run([SONDE, "show", "--json", kind], capture_output=True, text=True, check=True).stdout)

@@ -7,6 +7,8 @@ import csv
 import os
 import subprocess
 
+from patience import patience
+
 SONDE = os.environ["SONDE"]
 CALLER = """
 #include <dlfcn.h>
@@ -78,8 +80,8 @@ int main(void)
 with open("caller.c", "w", encoding="utf-8") as f:
     f.write(CALLER)
 subprocess.run(["cc", "-O1", "-w", "-o", "caller", "caller.c", "-ldl"], check=True)
-subprocess.run([SONDE, "run", "-q", "-o", "out", "--annotations", "kokkos", "--", "./caller"], check=True, timeout=60)
-subprocess.run([SONDE, "export", "--to", "csv", "-o", "csv", "out"], check=True, timeout=60, stderr=subprocess.DEVNULL)
+subprocess.run([SONDE, "run", "-q", "-o", "out", "--annotations", "kokkos", "--", "./caller"], check=True, timeout=patience(60))
+subprocess.run([SONDE, "export", "--to", "csv", "-o", "csv", "out"], check=True, timeout=patience(60), stderr=subprocess.DEVNULL)
 
 
 def table(name):

@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 from ordinary_user import USER, enter_room, need_unwind
+from patience import patience
 from stacks import Stacks
 
 SONDE, PROGRAMS, BUILD = (os.environ[name] for name in ("SONDE", "PROGRAMS", "BUILD"))
@@ -25,7 +26,7 @@ def text_of(*arguments):
 
 
 def record(name, *command, options=(), prefix=()):
-    subprocess.run([*USER, *prefix, SONDE, "run", "-q", *options, "-o", name, "--", *command], check=True, stdout=subprocess.DEVNULL, timeout=120)
+    subprocess.run([*USER, *prefix, SONDE, "run", "-q", *options, "-o", name, "--", *command], check=True, stdout=subprocess.DEVNULL, timeout=patience(120))
     if USER:
         subprocess.run(["chmod", "-R", "a+rX", name], check=True)
     return Stacks(name), json.loads(text_of("show", "--code", "--json", name))
@@ -84,7 +85,7 @@ assert "2 threads were not sampled while changing between running and waiting" i
 os.makedirs("bare/libexec", exist_ok=True)
 subprocess.run(["cp", SONDE, "bare/sonde"], check=True)
 bare = subprocess.run([*USER, "env", "-u", "SONDE_LIBEXEC", "./bare/sonde", "run", "-o", "alone", "--", KINDS, "plain", "1.5"], check=True,
-                      capture_output=True, text=True, timeout=60)
+                      capture_output=True, text=True, timeout=patience(60))
 assert "stacks" not in bare.stderr and "unwind" not in bare.stderr, bare.stderr
 if subprocess.run([PROGRAMS + "/without", "perf_event_open", "true"], check=False).returncode == 0:
     seen, code = record("filtered", KINDS, "plain", "1.5", prefix=(PROGRAMS + "/without", "perf_event_open"))

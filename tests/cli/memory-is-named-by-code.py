@@ -13,6 +13,7 @@ import jsonschema
 import schemas
 
 from ordinary_user import USER, enter_room, need_unwind
+from patience import patience
 
 SONDE, PROGRAMS, BUILD, TOP = (os.environ[name] for name in ("SONDE", "PROGRAMS", "BUILD", "TOP"))
 MB = 1 << 20
@@ -28,7 +29,7 @@ def sonde(*words, status=0):
 
 
 def record(name, *command, options=("--memory",)):
-    subprocess.run([*USER, SONDE, "run", "-q", "--stacks=off", *options, "-o", name, "--", *command], check=True, timeout=200)
+    subprocess.run([*USER, SONDE, "run", "-q", "--stacks=off", *options, "-o", name, "--", *command], check=True, timeout=patience(200))
     if USER:
         subprocess.run(["chmod", "-R", "a+rX", name], check=True)
     document = json.loads(sonde("show", "--memory", "--json", name)[0])

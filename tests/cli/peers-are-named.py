@@ -15,6 +15,7 @@ import explained
 import jsonschema
 
 from ordinary_user import USER, enter_room
+from patience import patience
 
 SONDE, TOP = (os.environ[name] for name in ("SONDE", "TOP"))
 holder = enter_room()
@@ -28,7 +29,7 @@ def sonde(*words):
 
 
 def record(name, *command, before=(), options=("--peers",)):
-    said = subprocess.run([*before, SONDE, "run", "-q", "--stacks=off", *options, "-o", name, "--", *command], stdout=subprocess.PIPE, text=True, timeout=100,
+    said = subprocess.run([*before, SONDE, "run", "-q", "--stacks=off", *options, "-o", name, "--", *command], stdout=subprocess.PIPE, text=True, timeout=patience(100),
                           check=False)
     if said.returncode == 77:
         return None, None
@@ -77,13 +78,13 @@ for host in ("127.0.0.1", "::1", "::ffff:127.0.0.1"):
     assert ends["out"]["limited_by"] == "program" and ends["in"]["limited_by"] is None, ends
     assert all(row["unseen_ends"] == 0 and row["connections"] == 1 for row in ends.values()), ends
     assert "peers_mix" in ends["out"]["process"], ends["out"]
-assert json.loads(beside.communicate(timeout=60)[0])["sent"] > 0
+assert json.loads(beside.communicate(timeout=patience(60))[0])["sent"] > 0
 
 # ---- attached: what was there before does not count ----
 program = subprocess.Popen([*USER, sys.executable, MIX, "program", "6"], stdout=subprocess.PIPE, text=True)
 time.sleep(2)
-subprocess.run([*USER, SONDE, "attach", "-q", "--stacks=off", "--peers", "-o", "attached", "-p", str(program.pid)], check=True, timeout=60)
-truth = json.loads(program.communicate(timeout=60)[0])
+subprocess.run([*USER, SONDE, "attach", "-q", "--stacks=off", "--peers", "-o", "attached", "-p", str(program.pid)], check=True, timeout=patience(60))
+truth = json.loads(program.communicate(timeout=patience(60))[0])
 attached = {row["direction"]: row for row in json.loads(sonde("show", "--peers", "--json", "attached"))["peers"]}
 assert 0.3 * truth["sent"] < attached["out"]["sent_bytes"] < 0.75 * truth["sent"], (truth, attached)
 assert attached["out"]["sent_bytes"] == attached["in"]["received_bytes"], attached
@@ -122,7 +123,7 @@ shim = subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-x", "c"
 if not shim.returncode:
     os.chmod("shim.so", 0o755)
     said = subprocess.run([*USER, "env", "LD_PRELOAD=" + os.path.abspath("shim.so"), SONDE, "run", "-q", "--stacks=off", "--peers", "-o", "short", "--",
-                           sys.executable, MIX, "program", "6"], stdout=subprocess.PIPE, text=True, check=True, timeout=60).stdout
+                           sys.executable, MIX, "program", "6"], stdout=subprocess.PIPE, text=True, check=True, timeout=patience(60)).stdout
     truth, short = json.loads(said), json.loads(sonde("show", "--peers", "--json", "short"))
     ends = {row["direction"]: row for row in short["peers"] if row["port"] == truth["port"]}
     assert ends["out"]["sent_bytes"] == ends["in"]["received_bytes"] == truth["sent"], (truth, short)
@@ -229,7 +230,7 @@ try:
         nodes = [subprocess.Popen([*inner[i], "env", "SLURM_JOB_ID=4711", "SLURM_JOB_NODELIST=n[11-13]", "SLURM_JOB_NUM_NODES=3", f"SLURMD_NODENAME=n{i}",
                                    SONDE, "run", "-q", "--stacks=off", "--peers", "-o", "nodes", "--", sys.executable, "-c", TALK, str(i), json.dumps(TALKS)])
                  for i in inner]
-        assert [node.wait(timeout=60) for node in nodes] == [0, 0, 0]
+        assert [node.wait(timeout=patience(60)) for node in nodes] == [0, 0, 0]
         document = json.loads(sonde("show", "--peers", "--json", "nodes"))
         cells = {(cell["from"], cell["to"]): cell["bytes"] for cell in document["matrix"]}
         wanted = {(f"n{one}", f"n{two}"): sent for one, two, sent, _ in TALKS} | {(f"n{two}", f"n{one}"): answer for one, two, _, answer in TALKS}

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import mlflow_server
+from patience import patience
 
 SONDE = os.environ["SONDE"]
 if not os.path.exists(os.path.join(os.path.dirname(os.path.realpath(SONDE)), "libexec/sonde/sonde-http")):
@@ -53,7 +54,7 @@ def push(to, fake, code, **variables):
     where = {"MLFLOW_TRACKING_URI": fake.uri} if to == "mlflow" else {"SONDE_REMOTE_WRITE_URL": fake.uri + "/write"}
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("MLFLOW", "SSL_", "CURL_"))}
     p = subprocess.run([SONDE, "push", "job", "--to", to, "--state", state, "--patience", "0", *(["--artifacts", "none"] if to == "mlflow" else [])],
-                       capture_output=True, text=True, timeout=60, env={**clean, **where, **variables})
+                       capture_output=True, text=True, timeout=patience(60), env={**clean, **where, **variables})
     asked = len(fake.seen) > before
     assert p.returncode == code and p.stderr.count("\n") == 1, (to, variables, p)
     if code:

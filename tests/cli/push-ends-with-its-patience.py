@@ -8,6 +8,8 @@ import sys
 import threading
 import time
 
+from patience import patience
+
 SONDE = os.environ["SONDE"]
 PATIENCE = 3
 BOUND = 20  # of a busy machine; without a bound it took 60 s and more
@@ -59,7 +61,7 @@ def push(kind, how, port):
     options = [] if kind == "mlflow" else ["--url", where]
     begun = time.monotonic()
     p = subprocess.run([SONDE, "push", "job", "--to", kind, "--patience", f"{PATIENCE}s", *options], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                       text=True, timeout=200, env={**os.environ, **variables})
+                       text=True, timeout=patience(200), env={**os.environ, **variables})
     took = time.monotonic() - begun
     what = f"{kind}, a server that is {how.__name__}"
     print(f"{what}: {took:.1f} s, {p.returncode}: {p.stderr.strip()}")

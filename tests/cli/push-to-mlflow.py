@@ -13,6 +13,7 @@ import sys
 import time
 
 import mlflow_server
+from patience import patience
 
 SONDE = os.environ["SONDE"]
 SECRET = "Gehe1m"
@@ -25,7 +26,7 @@ def check(what, good, detail=""):
 
 
 def push(directory, *options, code=0, **variables):
-    p = subprocess.run([SONDE, "push", directory, "--to", "mlflow", *options], capture_output=True, text=True, timeout=300,
+    p = subprocess.run([SONDE, "push", directory, "--to", "mlflow", *options], capture_output=True, text=True, timeout=patience(300),
                        env={**{k: v for k, v in os.environ.items() if not k.startswith("MLFLOW")}, **variables})
     check(f"status of push {directory} {options}", p.returncode == code, f"{p.returncode}, wanted {code}: {p.stderr}")
     check("secrets in a sentence", SECRET not in p.stderr + p.stdout, p.stderr)

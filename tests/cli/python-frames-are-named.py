@@ -11,6 +11,7 @@ import time
 import interpreters
 
 from ordinary_user import need_unwind
+from patience import patience
 
 SONDE, BUILD = os.environ["SONDE"], os.environ["BUILD"]
 PROGRAM = """import os, threading, time, queue
@@ -59,7 +60,7 @@ def faults(version, threads, ids):
 
 
 def look(pid):
-    done = subprocess.run([SONDE, "stacks", "--json", "--only", str(pid)], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run([SONDE, "stacks", "--json", "--only", str(pid)], capture_output=True, text=True, check=True, timeout=patience(60))
     return {t["tid"]: t for t in json.loads(done.stdout)["threads"]}
 
 
@@ -72,7 +73,7 @@ for (version, _), python in found.items():
     process = subprocess.Popen([python, "program.py"], stdout=subprocess.PIPE, text=True)  # pylint: disable=consider-using-with
     try:
         numbers = json.loads(process.stdout.readline())
-        end, wrong = time.monotonic() + 20, ["not tried"]
+        end, wrong = time.monotonic() + patience(20), ["not tried"]
         while wrong and time.monotonic() < end:
             time.sleep(0.2)
             seen = look(process.pid)

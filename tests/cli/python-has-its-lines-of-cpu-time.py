@@ -11,6 +11,7 @@ import sys
 import interpreters
 
 from ordinary_user import need_unwind
+from patience import patience
 
 SONDE, BUILD = os.environ["SONDE"], os.environ["BUILD"]
 # Kernel time is no part of samples: each function uses memory that is there already, and frees what it made before it returns. A thread whose turn is
@@ -59,7 +60,7 @@ def record(version, path, seconds):
     """Its output, and what Sonde found."""
     name = f"of-{version}-{seconds}"
     done = subprocess.run([SONDE, "run", "-q", "--stacks=499", "-o", name, "--", path, "program.py", str(seconds)], check=True, capture_output=True, text=True,
-                          timeout=200)
+                          timeout=patience(200))
     code = json.loads(subprocess.run([SONDE, "show", "--code", "--json", name], check=True, capture_output=True, text=True).stdout)
     if (code["not_recorded"] or "").startswith("forbidden"):
         print(code["not_recorded"])

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 from ordinary_user import need_unwind
+from patience import patience
 
 SONDE = os.environ["SONDE"]
 # Three threads pass the interpreter's lock on every few milliseconds; who wakes in pause to ask for it also uses a little time there.
@@ -43,7 +44,7 @@ os.sched_setaffinity(0, {one})
 for seconds in (3, 9):
     with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as busy:
         try:
-            subprocess.run([SONDE, "run", "-q", "-o", f"of{seconds}", "--", sys.executable, "program.py", str(seconds)], check=True, timeout=400)
+            subprocess.run([SONDE, "run", "-q", "-o", f"of{seconds}", "--", sys.executable, "program.py", str(seconds)], check=True, timeout=patience(400))
         finally:
             busy.kill()
     code = json.loads(subprocess.run([SONDE, "show", "--code", "--json", f"of{seconds}"], check=True, capture_output=True, text=True).stdout)

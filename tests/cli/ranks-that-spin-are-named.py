@@ -12,6 +12,7 @@ import time
 import astray
 from astray import LINE
 from ordinary_user import need_unwind
+from patience import patience
 
 SONDE = os.environ["SONDE"]
 need_unwind()
@@ -26,7 +27,7 @@ ELSEWHERE = {
 
 
 def verdict(recording):
-    shown = subprocess.run([SONDE, "show", "--json", recording], capture_output=True, text=True, check=False, timeout=60).stdout
+    shown = subprocess.run([SONDE, "show", "--json", recording], capture_output=True, text=True, check=False, timeout=patience(60)).stdout
     found = json.loads(shown or "{}").get("verdicts", [])
     # MPICH's launcher ends with 0 now and then when it is ended.
     return next((v["sentence"] for v in found if v["rule"] in ("ranks-stay", "ranks-stayed")), "")
@@ -39,7 +40,7 @@ def is_right(kind, sentence):
 def check(mpi, kind):
     name = f"{mpi}-{kind}"
     with astray.running(mpi, kind, SONDE, "run", "-q", "-o", name, "--", "taskset", "-c", CORE) as job:
-        end, said = time.monotonic() + 120, ""
+        end, said = time.monotonic() + patience(120), ""
         while not is_right(kind, said):
             assert time.monotonic() < end and job.poll() is None, (name, said)
             time.sleep(1)
@@ -53,6 +54,6 @@ for launcher in found:
         if os.environ["LONG"] or mistake == BRIEFLY[launcher]:
             check(launcher, mistake)
 
-subprocess.run([SONDE, "run", "-q", "-o", "alone", "--", "sleep", "7"], check=True, timeout=60)
+subprocess.run([SONDE, "run", "-q", "-o", "alone", "--", "sleep", "7"], check=True, timeout=patience(60))
 kept = subprocess.run([SONDE, "show", "--json", "alone"], check=True, capture_output=True, text=True).stdout
 assert "job.ranks_stay" not in kept, kept

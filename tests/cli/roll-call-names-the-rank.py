@@ -11,6 +11,7 @@ import time
 import astray
 from astray import LINE
 from ordinary_user import need_unwind
+from patience import patience
 
 SONDE = os.environ["SONDE"]
 need_unwind()
@@ -32,14 +33,14 @@ def is_right(kind, roll):
 
 
 def stacks(pid, *words):
-    return subprocess.run([SONDE, "stacks", *words, str(pid)], capture_output=True, text=True, check=False, timeout=60).stdout
+    return subprocess.run([SONDE, "stacks", *words, str(pid)], capture_output=True, text=True, check=False, timeout=patience(60)).stdout
 
 
 def check_wrapped():
     """timeout waits for a signal while its child, of the same rank, is the program."""
     ranks = " & ".join(f"OMPI_COMM_WORLD_RANK={i} OMPI_COMM_WORLD_SIZE=2 timeout 60 {os.environ['PROGRAMS']}/stuck idle" for i in range(2))
     with subprocess.Popen(["sh", "-c", f"{ranks} & wait"], start_new_session=True) as job:
-        end, text = time.monotonic() + 30, ""
+        end, text = time.monotonic() + patience(30), ""
         while "2 of 2 ranks in pause < main (stuck.c:" not in text:
             assert time.monotonic() < end, text
             time.sleep(0.3)
@@ -49,7 +50,7 @@ def check_wrapped():
 
 def check(launcher, kind):
     with astray.running(launcher, kind) as job:
-        end, roll = time.monotonic() + 60, None
+        end, roll = time.monotonic() + patience(60), None
         while not is_right(kind, roll):
             assert time.monotonic() < end, (launcher, kind, roll, stacks(job.pid))
             time.sleep(0.3)

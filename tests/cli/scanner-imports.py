@@ -13,6 +13,7 @@ import subprocess
 import jsonschema
 import scanner_profiles as made
 import schemas
+from patience import patience
 
 SONDE = os.environ["SONDE"]
 with open(os.environ["TOP"] + "/docs/schema/spans.json", encoding="utf-8") as f:
@@ -24,7 +25,7 @@ rng = random.Random(8)
 
 
 def sonde(*words):
-    return subprocess.run([SONDE, *words], capture_output=True, text=True, errors="replace", check=False, timeout=300)
+    return subprocess.run([SONDE, *words], capture_output=True, text=True, errors="replace", check=False, timeout=patience(300))
 
 
 def imported(db, job, where, *options, code=0):

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 
 import scanner_profiles as made
+from patience import patience
 
 SONDE = os.environ["SONDE"]
 MUTATED, A_TIME = (100_000, 500) if os.environ.get("LONG") else (1_000, 500)
@@ -18,7 +19,7 @@ rng = random.Random(15)
 
 
 def sonde(*words):
-    return subprocess.run([SONDE, *words], capture_output=True, text=True, errors="replace", check=False, timeout=300)
+    return subprocess.run([SONDE, *words], capture_output=True, text=True, errors="replace", check=False, timeout=patience(300))
 
 
 def files(db):

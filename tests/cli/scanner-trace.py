@@ -12,6 +12,7 @@ import tarfile
 
 import scanner_profiles as made
 import traces
+from patience import patience
 
 SONDE = os.environ["SONDE"]
 BASE = 1_700_000_000_000_000_000
@@ -19,7 +20,7 @@ rng = random.Random(4)
 
 
 def sonde(*words, code=0):
-    ended = subprocess.run([SONDE, *words], capture_output=True, text=True, check=False, timeout=300)
+    ended = subprocess.run([SONDE, *words], capture_output=True, text=True, check=False, timeout=patience(300))
     assert ended.returncode == code, ended
     return ended
 

@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 
+from patience import patience
+
 SONDE = os.environ["SONDE"]
 HUSH = "Zq7hush"
 LIST = "# of this site\nname license_code\ntoken acme_ 12\n"
@@ -25,7 +27,7 @@ def fail(what):
 def run(directory, **more):
     words = ["sh", f"./password={HUSH}g.sh", "--password", f"{HUSH}h", f"--license_code={HUSH}i", f"acme_{HUSH}j", f"https://me:{HUSH}k@host/"]
     environment = dict(os.environ, DB_PASSWORD=f"{HUSH}l", MY_LICENSE_CODE=f"{HUSH}m", HARMLESS=f"acme_{HUSH}n", **more)
-    done = subprocess.run([SONDE, "run", "--quiet", "-i", "50ms", "-o", directory, "--", *words], env=environment, timeout=60, stderr=subprocess.PIPE,
+    done = subprocess.run([SONDE, "run", "--quiet", "-i", "50ms", "-o", directory, "--", *words], env=environment, timeout=patience(60), stderr=subprocess.PIPE,
                           text=True)
     if done.returncode != 7:
         fail(f"the job's exit code is {done.returncode}: {done.stderr}")
@@ -35,12 +37,12 @@ def run(directory, **more):
 def made_of(directory):
     """Everything that is made of it, by name."""
     def output(*words):
-        return subprocess.run([SONDE, *words], check=True, timeout=60, stdout=subprocess.PIPE).stdout
+        return subprocess.run([SONDE, *words], check=True, timeout=patience(60), stdout=subprocess.PIPE).stdout
 
     made = {"show": output("show", directory), "json": output("show", "--json", directory), "ls": output("ls", "--json", directory)}
-    subprocess.run([SONDE, "export", directory, "--to", "csv,json,sqlite", "-o", "tables"], check=True, timeout=60, stdout=subprocess.DEVNULL)
-    subprocess.run([SONDE, "report", directory, "--only", "html"], check=True, timeout=60, stdout=subprocess.DEVNULL)
-    subprocess.run([SONDE, "trace", directory, "-o", "trace.json"], check=True, timeout=60, stdout=subprocess.DEVNULL)
+    subprocess.run([SONDE, "export", directory, "--to", "csv,json,sqlite", "-o", "tables"], check=True, timeout=patience(60), stdout=subprocess.DEVNULL)
+    subprocess.run([SONDE, "report", directory, "--only", "html"], check=True, timeout=patience(60), stdout=subprocess.DEVNULL)
+    subprocess.run([SONDE, "trace", directory, "-o", "trace.json"], check=True, timeout=patience(60), stdout=subprocess.DEVNULL)
     for where in ("tables", directory, "trace.json"):
         for folder, _, names in os.walk(where) if os.path.isdir(where) else [("", [], [where])]:
             for name in names:
@@ -93,7 +95,7 @@ sys.exit(7)
 with open("waiter.py", "w") as file:
     file.write(WAITER)
 done = subprocess.run([SONDE, "run", "--quiet", "--stacks=99", "--waits", "--memory", "-o", "second", "--", sys.executable, os.path.abspath("waiter.py")],
-                      timeout=100)
+                      timeout=patience(100))
 if done.returncode != 7:
     fail(f"the job that waits: exit code {done.returncode}")
 made = without_secrets("second")
@@ -114,6 +116,6 @@ for name, sentence in (("bad", "bad: line 4: it begins with name"), ("none", "ca
 if os.geteuid() == 0 and subprocess.run(["unshare", "-m", "true"]).returncode == 0:
     command = 'mount -t tmpfs none /etc && mkdir /etc/sonde && cp list /etc/sonde/secrets && exec "$@"'
     subprocess.run(["unshare", "-m", "sh", "-c", command, "sh", SONDE, "run", "--quiet", "-o", "site", "--", "true", f"acme_{HUSH}"], check=True,
-                   timeout=60)
+                   timeout=patience(60))
     if metadata("site")["job.command"] != "true '***'":
         fail(f"the site's list is not taken: {metadata('site')['job.command']}")

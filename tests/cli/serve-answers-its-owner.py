@@ -10,6 +10,8 @@ import subprocess
 import sys
 import time
 
+from patience import patience
+
 SONDE, BUILD = os.environ["SONDE"], os.environ["BUILD"]
 TOKEN = "a-token-of-the-tests-0123"
 OTHER, THIRD, HELD, SILENT = 65534, 65533, 600, 64
@@ -55,7 +57,7 @@ def start(*command, **more):
 
 
 def ask(port, uid=0):
-    asked = subprocess.run([sys.executable, "-c", ASK, str(uid), f"http://127.0.0.1:{port}/metrics", TOKEN], capture_output=True, text=True, timeout=90)
+    asked = subprocess.run([sys.executable, "-c", ASK, str(uid), f"http://127.0.0.1:{port}/metrics", TOKEN], capture_output=True, text=True, timeout=patience(90))
     return asked.stdout.strip() == "200"
 
 
@@ -80,7 +82,7 @@ port = int(re.search(r":(\d+)/", server.stdout.readline()).group(1))
 if not ask(port):
     fail("it does not answer")
 floods = [start(sys.executable, "-c", HOLD, str(OTHER), str(port)) for _ in range(2)]
-end = time.monotonic() + 30
+end = time.monotonic() + patience(30)
 while connections(port) < SILENT:
     if time.monotonic() > end:
         fail(f"the others hold {connections(port)} connections only")
@@ -94,7 +96,7 @@ if not ask(port, THIRD):
 for flood in floods:
     flood.kill()
     flood.wait()
-end = time.monotonic() + 30
+end = time.monotonic() + patience(30)
 while not ask(port, OTHER):
     if time.monotonic() > end:
         fail("the other user is not answered when the flood has ended")

@@ -7,6 +7,8 @@ import subprocess
 import sys
 import time
 
+from patience import patience
+
 SONDE = os.environ["SONDE"]
 PER_SECOND = 256 / 0.05  # connections that it takes at most, as sampler/tree/roster.c has it
 OTHER = 65534
@@ -51,12 +53,12 @@ while not os.path.isdir("out") or not any(name.endswith(".sonde") for name in os
 floods = [subprocess.Popen([sys.executable, "-c", FLOOD, name]) for name in names() - before]
 time.sleep(4)
 # A second copy of the job still gets in.
-copy = subprocess.run([SONDE, "run", "--quiet", "-i", "100ms", "-o", "out", "--", "true"], timeout=60,
+copy = subprocess.run([SONDE, "run", "--quiet", "-i", "100ms", "-o", "out", "--", "true"], timeout=patience(60),
                       env=dict(environment, SLURM_PROCID="1", SLURM_GTIDS="1"))
 for flood in floods:
     flood.kill()
     flood.wait()
-run.communicate(b"\n", timeout=60)
+run.communicate(b"\n", timeout=patience(60))
 wall = time.monotonic() - begin
 if run.returncode or copy.returncode:
     fail(f"exit codes {run.returncode} {copy.returncode}")

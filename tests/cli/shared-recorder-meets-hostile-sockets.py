@@ -3,6 +3,8 @@
 # nothing; where somebody silent, or another user, holds the name, copies have a recorder of their own and say so.
 import os, socket, struct, subprocess, sys, time
 
+from patience import patience
+
 SONDE = os.environ["SONDE"]
 job = str(os.getpid())
 environment = dict(os.environ, SLURM_JOB_ID=job, SLURM_STEP_ID="0", SLURM_GTIDS="0", SLURM_PROCID="0")
@@ -66,7 +68,7 @@ def say_all(name):
 
 
 def ends(process, code, text):
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=patience(60))
     if process.returncode != code:
         fail(f"exit status {process.returncode}, not {code}: {said}")
     if text not in said:
@@ -75,7 +77,7 @@ def ends(process, code, text):
 
 # Garbage while it records.
 first = copy("sh", "-c", "read x; exit 3", stdin=subprocess.PIPE)
-deadline = time.monotonic() + 20
+deadline = time.monotonic() + patience(20)
 while not (name := listens()):
     if time.monotonic() > deadline:
         fail("no recorder")

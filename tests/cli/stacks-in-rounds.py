@@ -14,6 +14,7 @@ import sys
 import time
 
 from ordinary_user import USER, enter_room, need_unwind
+from patience import patience
 from stacks import Stacks
 
 SONDE, PROGRAMS, BUILD = (os.environ[name] for name in ("SONDE", "PROGRAMS", "BUILD"))
@@ -29,7 +30,7 @@ def start(name, *command, threads=AT_A_TIME, hz=999, **more):
 
 
 def ended(job, name):
-    assert job.wait(timeout=600) == 0, name
+    assert job.wait(timeout=patience(600)) == 0, name
     if USER:
         subprocess.run(["chmod", "-R", "a+rX", name], check=True)
     found = Stacks(name)
@@ -108,7 +109,7 @@ subprocess.run([SONDE, "report", "-o", "page", "many"], check=True)
 assert SAID in pathlib.Path("page/report.html").read_text(encoding="utf-8")
 
 # Threads that begin and end, in processes that execute themselves four times.
-seen, code = record("turns", CROWD, "2", "6", "0", "1", "4", threads=5)
+seen, code = record("turns", CROWD, "2", "6", "0", "0.5", "4", threads=5)
 check_shares("turns", seen)
 check_sum("turns", code, 0.03)
 named = sum(s.weight * s.unit for s in seen.samples if not any("+0x" in part or part.startswith("(") for part in seen.path(s.node)))
@@ -148,7 +149,7 @@ before = subprocess.Popen([CROWD, "1", "3", "0", "2.5"], stdout=subprocess.DEVNU
 while (used := time.clock_gettime((~before.pid << 3) | 2)) < 2:
     time.sleep(0.05)
 job = subprocess.Popen([SONDE, "attach", "--stacks=499", "-q", "-o", "attached", "-p", str(before.pid)], env={**os.environ, "SONDE_STACKS_THREADS": "2"})
-assert before.wait(timeout=600) == 0 and job.wait(timeout=60) == 0
+assert before.wait(timeout=patience(600)) == 0 and job.wait(timeout=patience(60)) == 0
 seen = Stacks("attached")
 sampled = weight(seen)
 print("attached:", sampled, "after", used)

@@ -10,6 +10,7 @@ import sys
 import time
 
 from ordinary_user import need_unwind
+from patience import patience
 from stacks import Stacks
 
 SONDE, PROGRAMS, BUILD = (os.environ[name] for name in ("SONDE", "PROGRAMS", "BUILD"))
@@ -20,7 +21,7 @@ for name in ("SLURM_JOB_ID", "LSB_JOBID", "OAR_JOB_ID", "FLUX_JOB_ID", "JOB_ID",
 
 
 def until(what, condition):
-    end = time.monotonic() + 30
+    end = time.monotonic() + patience(30)
     while not condition():
         assert time.monotonic() < end, what
         time.sleep(0.02)
@@ -55,7 +56,7 @@ job = subprocess.Popen(["sh", "-c", f"{GO} {KINDS} threads 0.4; {KINDS} plain 0.
 recorder = subprocess.Popen([SONDE, "attach", "--stacks=499", "-q", "-i", "100ms", "-p", str(job.pid), "-o", "attached"])
 until("attach", begun("attached"))
 pathlib.Path("go").touch()
-assert (job.wait(60), recorder.wait(60)) == (0, 0)
+assert (job.wait(patience(60)), recorder.wait(patience(60))) == (0, 0)
 seen = checked("attached", "burn")
 assert through(seen, "in_thread", "burn") >= 50 and through(seen, "_start", "main", "burn") >= 50, seen.ends()
 busy = subprocess.Popen([KINDS, "plain", "30"])
@@ -70,10 +71,10 @@ first = subprocess.Popen(["sleep", "60"], env=BATCH)
 recorder = subprocess.Popen([SONDE, "attach", "--job", "--stacks=499", "-q", "-i", "100ms", "--grace", "100ms", "-o", "batch"], env=BATCH)
 until("attach --job", begun("batch"))
 second = subprocess.Popen([KINDS, "plain", "1.5"], env=BATCH)
-assert second.wait(60) == 0
+assert second.wait(patience(60)) == 0
 first.kill()
 first.wait()
-assert recorder.wait(60) == 0
+assert recorder.wait(patience(60)) == 0
 checked("batch", "_start", "main", "burn")
 
 # perfmon, whose sidecar ends with its signal.
@@ -82,7 +83,7 @@ recorder = subprocess.Popen([SONDE, "perfmon", "-i", "50ms", "--stacks=499"], en
 until("perfmon", begun(f"sonde_{BATCH['PBS_JOBID']}"))
 time.sleep(1)
 recorder.send_signal(signal.SIGINT)
-recorder.wait(60)
+recorder.wait(patience(60))
 job.kill()
 job.wait()
 checked(f"sonde_{BATCH['PBS_JOBID']}", "_start", "main", "burn")

@@ -12,6 +12,7 @@ import sys
 import time
 
 from ordinary_user import need_unwind
+from patience import patience
 
 SONDE, PROGRAMS = os.environ["SONDE"], os.environ["PROGRAMS"]
 ODD = PROGRAMS + "/odd_stack"
@@ -24,7 +25,7 @@ def look(*command):
     try:
         time.sleep(0.5)
         state = pathlib.Path(f"/proc/{job.pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
-        said = subprocess.run([SONDE, "stacks", "--json", str(job.pid)], capture_output=True, text=True, check=True, timeout=60)
+        said = subprocess.run([SONDE, "stacks", "--json", str(job.pid)], capture_output=True, text=True, check=True, timeout=patience(60))
         return state, job.pid, json.loads(said.stdout)["threads"]
     finally:
         children = pathlib.Path(f"/proc/{job.pid}/task/{job.pid}/children").read_text().split()
@@ -65,7 +66,7 @@ try:
 except OSError as error:
     print("no program of 32 bits can run here:", error)
 
-job = subprocess.Popen([SONDE, "run", "-q", "--waits=50", "-o", "changing", "--", "timeout", "15", ODD, "changing"])  # pylint: disable=consider-using-with
+job = subprocess.Popen([SONDE, "run", "-q", "--waits=50", "-o", "changing", "--", "timeout", str(patience(15)), ODD, "changing"])  # pylint: disable=consider-using-with
 looks, allowed = 0, {"nap", "changing", "other", "main", "execl", "getcontext", "makecontext", "swapcontext", "pthread_create", "nanosleep"}
 pid = None
 while job.poll() is None:
@@ -73,7 +74,7 @@ while job.poll() is None:
         found = subprocess.run(["pgrep", "-f", f"^{ODD} changing"], capture_output=True, text=True, check=False).stdout.split()
         pid = int(found[0]) if found else None
     else:
-        said = subprocess.run([SONDE, "stacks", "--json", "--only", str(pid)], capture_output=True, text=True, check=False, timeout=60)
+        said = subprocess.run([SONDE, "stacks", "--json", "--only", str(pid)], capture_output=True, text=True, check=False, timeout=patience(60))
         for thread in json.loads(said.stdout)["threads"] if said.returncode == 0 else []:
             looks += 1
             own = [f["function"] for f in thread["frames"] if f["module"] and f["module"].endswith("/odd_stack")]
@@ -116,7 +117,7 @@ if os.getuid() == 0 and os.path.exists("/dev/fuse") and "OWN_MOUNTS" not in os.e
     # What reads from the silent server ends with it only.
     def silent(seconds):
         name = f"silent{seconds}"
-        said = subprocess.run(["unshare", "--mount", "--propagation", "private", "bash", "-c", SCRIPT, "-", str(seconds)], capture_output=True, text=True, check=False, timeout=120)
+        said = subprocess.run(["unshare", "--mount", "--propagation", "private", "bash", "-c", SCRIPT, "-", str(seconds)], capture_output=True, text=True, check=False, timeout=patience(120))
         assert "stacks 0\nrun 143\n" in said.stdout and not os.path.exists("late"), said
         shown = subprocess.run([SONDE, "show", "--waits", "--json", name], capture_output=True, text=True, check=True).stdout
         return json.loads(shown)

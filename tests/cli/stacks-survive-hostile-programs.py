@@ -12,6 +12,7 @@ import sys
 import time
 
 from ordinary_user import need_unwind
+from patience import patience
 from stacks import Stacks, helper_of
 
 SONDE, PROGRAMS = os.environ["SONDE"], os.environ["PROGRAMS"]
@@ -25,7 +26,7 @@ def start(name, *command, hz=499, env=None):
 
 
 def ended(job, name):
-    out, said = job.communicate(timeout=200)
+    out, said = job.communicate(timeout=patience(200))
     assert job.returncode == 0 and not said, (name, job.returncode, said)
     found = Stacks(name)
     if "forbidden" in str(found.metadata.get("source.stacks")):
@@ -57,12 +58,12 @@ def overflow(name, meanwhile, *command, **more):
     number = pathlib.Path("job.pid")
     number.unlink(missing_ok=True)
     job = start(name, sys.executable, "-c", ON_ONE, *command, hz=HZ, **more)
-    helper, end = helper_of(name), time.monotonic() + 60
+    helper, end = helper_of(name), time.monotonic() + patience(60)
     while not (number.exists() and number.read_text()) and time.monotonic() < end:
         time.sleep(0.05)
     time.sleep(0.5)
     os.kill(helper, signal.SIGSTOP)
-    enough, end = used_by_job() + 1.3, time.monotonic() + 60
+    enough, end = used_by_job() + 1.3, time.monotonic() + patience(60)
     while used_by_job() < enough and time.monotonic() < end:
         time.sleep(0.05)
     meanwhile()

@@ -16,6 +16,7 @@ import sys
 import time
 
 from ordinary_user import need_unwind
+from patience import patience
 from stacks import Stacks, helper_of
 
 SONDE, PROGRAMS = os.environ["SONDE"], os.environ["PROGRAMS"]
@@ -97,7 +98,7 @@ storm = "i=0; while [ $i -lt 1000 ]; do /bin/true; i=$((i+1)); done"
 job = start("woken", "sh", "-c", f"{storm}; touch stormed; {storm}; {storm}; touch calm; sleep 1")
 at = []
 for sign in ("stormed", "calm"):
-    end = time.monotonic() + 60
+    end = time.monotonic() + patience(60)
     while not os.path.exists(sign) and time.monotonic() < end:
         time.sleep(0.02)
     status = pathlib.Path(f"/proc/{helper_of('woken')}/status").read_text()
@@ -288,7 +289,7 @@ if "switched tasks too often" in seen.metadata.get("mechanism.exit_records", "")
 # Launchers that share a recorder: each task's own processes are sampled.
 tasks = [subprocess.Popen([SONDE, "run", "--node-recorder", "shared", "--stacks=499", "-q", "-o", "shared", "--", KINDS, "plain", "0.5"]) for _ in range(3)]
 assert [task.wait() for task in tasks] == [0, 0, 0]
-end = time.monotonic() + 20
+end = time.monotonic() + patience(20)
 while time.monotonic() < end and any(os.path.getsize(tail) for tail in glob.glob("shared/*.tail")):
     time.sleep(0.1)
 seen = Stacks("shared")

@@ -9,6 +9,8 @@ import struct
 import subprocess
 import termios
 
+from patience import patience
+
 SONDE = os.environ["SONDE"]
 ARGUMENT = "an-argument-that-is-longer-than-a-line-has-left"
 
@@ -29,7 +31,7 @@ def shown(columns, *options):
             break
         text += part
     os.close(parent)
-    assert process.wait(60) == 0
+    assert process.wait(patience(60)) == 0
     return re.sub(r"\x1b\[[0-9;]*m", "", text.decode()).replace("\r", "").splitlines()
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 
+from patience import patience
 from trials import SONDE, check, database, end, script, sonde
 
 RUNS = os.path.abspath("runs")
@@ -29,7 +30,7 @@ def elements(spec, lines, task, n=1):
         f.write(f"{uid}\n{lines}")
     several = [subprocess.Popen([SONDE, "bench", "sweep", "-q", "-o", spec + ".d", "--element", "list", spec], stderr=subprocess.PIPE, text=True,
                                 stdout=subprocess.DEVNULL, env={**os.environ, "SONDE_STORE": "s.sqlite", "SLURM_ARRAY_TASK_ID": str(task)}) for _ in range(n)]
-    return [(p.communicate(timeout=200)[1], p.returncode) for p in several]
+    return [(p.communicate(timeout=patience(200))[1], p.returncode) for p in several]
 
 
 spec = write("once.yaml")

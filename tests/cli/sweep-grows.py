@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import built
+from patience import patience
 
 SONDE = os.environ["SONDE"]
 faults = []
@@ -51,7 +52,7 @@ matrix:
   parameters: {{X: {json.dumps(xs)}}}
   stacks: [{stacks}]
 """)
-    p = subprocess.run([SONDE, "bench", "sweep", *words, "--json", *STORE, "grow.yaml"], capture_output=True, text=True, timeout=300)
+    p = subprocess.run([SONDE, "bench", "sweep", *words, "--json", *STORE, "grow.yaml"], capture_output=True, text=True, timeout=patience(300))
     check(f"status of {xs, size, environments, more}", p.returncode == 0, p.stderr + p.stdout)
     report = json.loads(p.stdout)
     said = [line for line in p.stderr.split("\n") if "in the store already" in line]

@@ -10,6 +10,7 @@ import sys
 
 import built
 import jsonschema
+from patience import patience
 
 from schemas import strict
 
@@ -30,7 +31,7 @@ def sweep(name, decision, *options, code=0, count=8):
     with open(f"{name}.json", "w") as f:
         json.dump({"script": "far.sh", "environment": {"LOG": LOG}, "decision": decision,
                    "matrix": {"parameters": {"X": [str(i) for i in range(count)]}}}, f)
-    p = subprocess.run([SONDE, "bench", "sweep", "--store", "s.sqlite", *options, f"{name}.json"], capture_output=True, text=True, timeout=100,
+    p = subprocess.run([SONDE, "bench", "sweep", "--store", "s.sqlite", *options, f"{name}.json"], capture_output=True, text=True, timeout=patience(100),
                        check=False)
     check(f"status of {name}", p.returncode == code, f"{p.returncode}: {p.stderr}{p.stdout}")
     if "--json" in options and p.stdout:

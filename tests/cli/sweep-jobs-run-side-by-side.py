@@ -12,6 +12,7 @@ import sys
 import time
 
 import built
+from patience import patience
 
 SONDE = os.environ["SONDE"]
 faults = []
@@ -41,7 +42,7 @@ def cores():
 
 
 def sonde(*words, code=0):
-    p = subprocess.run([SONDE, "bench", *words], capture_output=True, text=True, timeout=100, check=False)
+    p = subprocess.run([SONDE, "bench", *words], capture_output=True, text=True, timeout=patience(100), check=False)
     check(f"status of {words}", p.returncode == code, f"{p.returncode}: {p.stderr}{p.stdout}")
     return p
 

@@ -12,6 +12,7 @@ import subprocess
 import sys
 
 import built
+from patience import patience
 
 SONDE, TOP, LONG = os.environ["SONDE"], os.environ["TOP"], os.environ.get("LONG")
 faults = []
@@ -26,7 +27,7 @@ def check(what, good, detail=""):
 
 
 def sonde(*words, code=0):
-    p = subprocess.run([SONDE, *words], capture_output=True, text=True, errors="replace", timeout=300)
+    p = subprocess.run([SONDE, *words], capture_output=True, text=True, errors="replace", timeout=patience(300))
     check(f"status of {words}", p.returncode == code, f"{p.returncode}, wanted {code}: {p.stderr}{p.stdout}")
     return p
 
@@ -232,14 +233,14 @@ kills = 20 if LONG else 3
 chance = random.Random(len(os.getcwd()))
 name = spec("killed.yaml", "identifier: killed\n", xs="[1, 2, 3]", size=3)
 os.remove(LOG)
-sweeps, was_killed, patience = 1, 0, 4.0
+sweeps, was_killed, longest = 1, 0, 4.0
 while was_killed < kills and sweeps < 40:
     p = subprocess.Popen([SONDE, "bench", "sweep", "-q", *STORE, name], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
     try:
-        p.wait(chance.uniform(0.05, patience / (was_killed + 1)))
+        p.wait(chance.uniform(0.05, longest / (was_killed + 1)))
         check("it ended well before it was killed", p.returncode == 0, p.stderr.read())
         name = spec("killed.yaml", f"identifier: killed-{sweeps}\n", xs="[1, 2, 3]", size=3)  # too early: another one
-        sweeps, patience = sweeps + 1, 0.7 * patience
+        sweeps, longest = sweeps + 1, 0.7 * longest
         continue
     except subprocess.TimeoutExpired:
         os.killpg(p.pid, signal.SIGKILL) if was_killed % 2 else p.kill()

@@ -13,6 +13,7 @@ import sys
 import threading
 
 import built
+from patience import patience
 
 SONDE = os.environ["SONDE"]
 faults = []
@@ -28,7 +29,7 @@ def check(what, good, detail=""):
 def sweep(name, spec, *options, code=0, limit=None):
     with open(f"{name}.json", "w") as f:
         json.dump(spec, f, indent=2)
-    p = subprocess.run([SONDE, "bench", "sweep", "-q", "--json", "--store", "s.sqlite", *options, f"{name}.json"], capture_output=True, text=True, timeout=200,
+    p = subprocess.run([SONDE, "bench", "sweep", "-q", "--json", "--store", "s.sqlite", *options, f"{name}.json"], capture_output=True, text=True, timeout=patience(200),
                        preexec_fn=limit)
     check(f"status of {name}", p.returncode == code, f"{p.returncode}, wanted {code}: {p.stderr}{p.stdout}")
     return p

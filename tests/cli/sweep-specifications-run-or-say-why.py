@@ -16,6 +16,7 @@ import zipfile
 
 import built
 import interpreters
+from patience import patience
 
 SONDE = os.environ["SONDE"]
 FOLDER = os.path.join(os.environ["TOP"], "tests/fixtures/monkey")
@@ -89,7 +90,7 @@ def sweep(name, *options):
     with open(name, "w") as f:
         f.write(text)
     return subprocess.run([SONDE, "bench", "sweep", "-q", "--json", "--store", "s.sqlite", *options, name], capture_output=True, text=True,
-                          timeout=200, check=False)
+                          timeout=patience(200), check=False)
 
 
 def versions(batches):

@@ -15,6 +15,7 @@ import zipfile
 
 import built
 import interpreters
+from patience import patience
 
 SONDE = os.environ["SONDE"]
 PYTHON = os.environ["PYTHON"]
@@ -35,7 +36,7 @@ def check(what, good, detail=""):
 def sweep(text, code=0, options=(), **variables):
     with open("spec.yaml", "w") as f:
         f.write(text)
-    p = subprocess.run([SONDE, "bench", "sweep", "-q", "--json", *STORE, *options, "spec.yaml"], capture_output=True, text=True, timeout=500,
+    p = subprocess.run([SONDE, "bench", "sweep", "-q", "--json", *STORE, *options, "spec.yaml"], capture_output=True, text=True, timeout=patience(500),
                        env={**os.environ, **variables})
     check(f"status of {text}", p.returncode == code, f"{p.returncode}: {p.stderr}{p.stdout}")
     return json.loads(p.stdout) if p.stdout else {"responses": [], "skipped": []}, p.stderr

@@ -10,6 +10,8 @@ import subprocess
 import sys
 import tempfile
 
+from patience import patience
+
 SONDE, PROGRAMS = os.environ["SONDE"], os.environ["PROGRAMS"]
 OTHER = 65534
 SPUN_S = 0.3  # CPU time of each task
@@ -55,7 +57,7 @@ for group, kinds in groups.items():
         status = 3 + len(started)
         started.append((name, status, subprocess.Popen(how + ["sh", "-c", COPIES, "sh", f"{top}/{group}", job, str(status)], env=environment)))
 for name, status, process in started:
-    got = process.wait(timeout=120)
+    got = process.wait(timeout=patience(120))
     if got != status:
         fail(f"{name}: exit code {got}, wanted {status}")
 for group, kinds in groups.items():

@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import time
 
+from patience import patience
 from timelines import arrows, importer, ns, rows, sonde, spans
 
 FIXTURES = pathlib.Path(os.environ["TOP"]) / "tests/fixtures/timelines"
@@ -112,7 +113,7 @@ assert [(s[0], s[1], s[3] - s[2]) for s in spans()] == [("thread 7", "transfer",
 if shutil.which("clang++"):
     pathlib.Path("one.cc").write_text("#include <map>\n#include <string>\nint f(std::map<std::string, int> &m) { return m[\"a\"]; }\n", encoding="utf-8")
     before = time.time_ns()
-    subprocess.run(["clang++", "-O1", "-ftime-trace", "-ftime-trace-granularity=0", "-c", "one.cc", "-o", "one.o"], check=True, timeout=100)
+    subprocess.run(["clang++", "-O1", "-ftime-trace", "-ftime-trace-granularity=0", "-c", "one.cc", "-o", "one.o"], check=True, timeout=patience(100))
     said, found = holds("one.json", lambda d: int(d["beginningOfTime"]) * 1000)
     assert "beginningOfTime (to 1 us)" in said and len(found) > 1000, (said, len(found))
     whole = [s for s in found if s[1] == "ExecuteCompiler"]

@@ -6,6 +6,7 @@ import os
 import subprocess
 
 import terminal
+from patience import patience
 
 SONDE = os.environ["SONDE"]
 LARGE = ("CPU     [", "Memory  [", "History cores", "WAITS FOR", "a timer", "sh -c 'sleep 1000 & wait'")
@@ -25,7 +26,7 @@ try:
     for text in LARGE:
         session.until_text(text)
     job.terminate()
-    job.wait(30)
+    job.wait(patience(30))
     session.until_text("ended")
     session.resize(24, 80)
     session.until("a small screen", lambda lines: not any("WAITS FOR" in line for line in lines))

@@ -7,6 +7,7 @@ import subprocess
 
 import terminal
 from ordinary_user import need_unwind
+from patience import patience
 
 SONDE, PROGRAMS = os.environ["SONDE"], os.environ["PROGRAMS"]
 need_unwind()
@@ -31,7 +32,7 @@ try:
     assert session.wait() == 0
 finally:
     job.terminate()
-    job.wait(30)
+    job.wait(patience(30))
 
 session = terminal.Session([SONDE, "top", "job"], rows=24, columns=120)
 session.until_text("replay")

@@ -9,6 +9,7 @@ import time
 import jsonschema
 import schemas
 import terminal
+from patience import patience
 
 SONDE = os.environ["SONDE"]
 
@@ -123,7 +124,7 @@ with open("job/node-node5.sonde", "r+b") as f:
     f.write(b"\xff" * 16)
 with open("job/node-node99.sonde", "wb"):
     pass
-document = json.loads(subprocess.run([SONDE, "top", "--json", "job"], stdout=subprocess.PIPE, check=True, timeout=60).stdout)
+document = json.loads(subprocess.run([SONDE, "top", "--json", "job"], stdout=subprocess.PIPE, check=True, timeout=patience(60)).stdout)
 with open(os.environ["TOP"] + "/docs/schema/top.json", encoding="utf-8") as f:
     jsonschema.Draft202012Validator(schemas.strict(json.load(f)), format_checker=jsonschema.FormatChecker()).validate(document)
 states = {node["node"]: node for node in document["nodes"]}

@@ -11,13 +11,14 @@ import subprocess
 
 import cascade_pools as made
 import traces
+from patience import patience
 
 SONDE = os.environ["SONDE"]
 RULES = "rule: whole\nphase: whole\nstart: nodeprep:start\nend: cascade:gr-done\nseveral: first\nwithin: node\n"
 
 
 def sonde(*words, code=0):
-    ended = subprocess.run([SONDE, *words], capture_output=True, text=True, check=False, timeout=120)
+    ended = subprocess.run([SONDE, *words], capture_output=True, text=True, check=False, timeout=patience(120))
     assert ended.returncode == code, ended
     return ended.stdout
 

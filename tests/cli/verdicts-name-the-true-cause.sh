@@ -62,7 +62,7 @@ job uneven sh -c '"$0" work:1:2 & "$0" work:1:8; wait' "$PROGRAMS/behave"
 wait
 job halves "$PROGRAMS/stuck" uneven
 wait
-job threads "$PROGRAMS/behave" +work:64:6 +work:64:6 work:64:6 # it leaves the others nothing
+job threads "$PROGRAMS/behave" +work:64:3 +work:64:3 work:64:3 # it leaves the others nothing
 wait
 
 rules() { # NAME

@@ -16,6 +16,8 @@ import sys
 import time
 from collections import Counter
 
+from patience import patience
+
 SONDE = os.environ["SONDE"]
 PROGRAMS = os.environ["PROGRAMS"]
 BEHAVE = f"{PROGRAMS}/behave"
@@ -434,7 +436,7 @@ def record(job, directory):
             )
         )
     for task in tasks:
-        task.wait(timeout=900)
+        task.wait(timeout=patience(900))
     said.close()
     wall = time.monotonic() - begin
     truth = Truth(directory, wall, busy_seconds() - before, group.throttled_ratio() if group else None)

@@ -11,6 +11,7 @@ import jsonschema
 import schemas
 
 from ordinary_user import USER, enter_room, need_unwind
+from patience import patience
 from stacks import Stacks
 
 SONDE, PROGRAMS, BUILD, TOP = (os.environ[name] for name in ("SONDE", "PROGRAMS", "BUILD", "TOP"))
@@ -32,7 +33,7 @@ def sonde(*words, status=0):
 
 
 def record(name, *command, options=("--waits", "--stacks=off")):
-    subprocess.run([*USER, SONDE, "run", "-q", *options, "-o", name, "--", *command], check=True, stdout=open(name + ".out", "w"), timeout=120)
+    subprocess.run([*USER, SONDE, "run", "-q", *options, "-o", name, "--", *command], check=True, stdout=open(name + ".out", "w"), timeout=patience(120))
     if USER:
         subprocess.run(["chmod", "-R", "a+rX", name], check=True)
     return pathlib.Path(name + ".out").read_text().splitlines()

@@ -8,13 +8,14 @@ import os
 import subprocess
 
 from ordinary_user import need_unwind
+from patience import patience
 
 SONDE, PROGRAMS = os.environ["SONDE"], os.environ["PROGRAMS"]
 need_unwind()
 
 
 def sonde(*words, status=0):
-    ended = subprocess.run([SONDE, *words], capture_output=True, text=True, check=False, timeout=60)
+    ended = subprocess.run([SONDE, *words], capture_output=True, text=True, check=False, timeout=patience(60))
     assert ended.returncode == status, (words, ended)
     return ended
 

@@ -11,6 +11,7 @@ import tempfile
 import time
 
 from ordinary_user import need_unwind
+from patience import patience
 
 SONDE, PROGRAMS, BUILD, TOP = (os.environ[name] for name in ("SONDE", "PROGRAMS", "BUILD", "TOP"))
 need_unwind()
@@ -108,7 +109,7 @@ with open("direct.py", "w", encoding="utf-8") as f:
 
 
 def verdicts(name, command, **env):
-    subprocess.run([SONDE, "run", "-q", "--waits", "--stacks", "-o", name, "--", *command], check=True, stdout=subprocess.DEVNULL, timeout=120, env=os.environ | env)
+    subprocess.run([SONDE, "run", "-q", "--waits", "--stacks", "-o", name, "--", *command], check=True, stdout=subprocess.DEVNULL, timeout=patience(120), env=os.environ | env)
     shown = subprocess.run([SONDE, "show", "--json", name], check=True, capture_output=True, text=True).stdout
     found = json.loads(shown)["verdicts"]
     print(name, [v["sentence"] for v in found])
@@ -134,7 +135,7 @@ for name, command in HEALTHY.items():
     assert not found, (name, found)
 
 # ---- without --waits nothing of it is said ----
-subprocess.run([SONDE, "run", "-q", "-o", "without", "--", "./app", "convoy", "3"], check=True, timeout=60)
+subprocess.run([SONDE, "run", "-q", "-o", "without", "--", "./app", "convoy", "3"], check=True, timeout=patience(60))
 shown = subprocess.run([SONDE, "show", "--json", "without"], check=True, capture_output=True, text=True).stdout
 assert not [v for v in json.loads(shown)["verdicts"] if v["rule"].startswith("waits-")], shown
 
@@ -176,7 +177,7 @@ exit $rc
     with open("read.py", "w", encoding="utf-8") as f:
         f.write(READ)
     began = time.monotonic()
-    subprocess.run(["unshare", "--mount", "--propagation", "private", "bash", "-c", script], check=True, timeout=120)
+    subprocess.run(["unshare", "--mount", "--propagation", "private", "bash", "-c", script], check=True, timeout=patience(120))
     shown = json.loads(subprocess.run([SONDE, "show", "--json", "far.sonde"], check=True, capture_output=True, text=True).stdout)
     found = {v["rule"]: v["sentence"] for v in shown["verdicts"]}
     assert "waits-network" in found and "slow-files" not in found, (found, time.monotonic() - began)

@@ -12,6 +12,7 @@ import tempfile
 import interpreters
 
 from ordinary_user import need_unwind
+from patience import patience
 
 SONDE, BUILD = (os.environ[name] for name in ("SONDE", "BUILD"))
 KINDS = """import os, queue, subprocess, threading, time
@@ -95,7 +96,7 @@ def record(name, python, script, *options):
     with open(name + ".py", "w", encoding="utf-8") as f:
         f.write(script)
     shutil.rmtree(name, ignore_errors=True)
-    subprocess.run([SONDE, "run", "-q", "--waits=20", *options, "-o", name, "--", python, name + ".py"], check=True, timeout=100)
+    subprocess.run([SONDE, "run", "-q", "--waits=20", *options, "-o", name, "--", python, name + ".py"], check=True, timeout=patience(100))
     places = shown(name, "--waits")["place"]
     torn = [m for m in shown(name, "--all")["metrics"] if m["name"] == "job.wait_looks_torn_per_second"]
     return places, sum(m["mean"] * m["n"] for m in torn)

@@ -13,6 +13,7 @@ import sys
 import time
 
 from ordinary_user import USER, enter_room, need_unwind
+from patience import patience
 from stacks import Stacks, helper_of
 
 SONDE, PROGRAMS, BUILD = (os.environ[name] for name in ("SONDE", "PROGRAMS", "BUILD"))
@@ -27,7 +28,7 @@ def begin(name, *command, options=("--waits",), env=None):
 
 
 def ended(job, name, status=0):
-    assert job.wait(timeout=60) == status, name
+    assert job.wait(timeout=patience(60)) == status, name
     if USER:
         subprocess.run(["chmod", "-R", "a+rX", name], check=True)
     return Stacks(name)

@@ -10,6 +10,7 @@ import random
 import subprocess
 
 import recording_format as f
+from patience import patience
 
 SONDE = os.environ["SONDE"]
 MONO, UTC, SECOND = 5_000_000_000, 1_760_000_000_000_000_000, 1_000_000_000
@@ -18,7 +19,7 @@ PRIVATE = random.Random(5).randbytes(20000)  # it stays as it is when it is comp
 
 
 def sonde(*words):
-    return subprocess.run([SONDE, *words], capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run([SONDE, *words], capture_output=True, text=True, check=False, timeout=patience(60))
 
 
 def unknown_records():

@@ -14,6 +14,8 @@ import subprocess
 import sys
 import time
 
+from patience import patience
+
 SONDE, PYTHON = os.environ["SONDE"], os.environ["PYTHON"]
 RANK = """
 import mmap, os, struct, sys, time
@@ -50,7 +52,7 @@ def told(path):
 
 
 def wait_for_spans(path, n):
-    until = time.monotonic() + 60
+    until = time.monotonic() + patience(60)
     while told(path)[0] < n:
         if time.monotonic() > until:
             sys.exit(f"{path}: {told(path)[0]} spans in 60 s")

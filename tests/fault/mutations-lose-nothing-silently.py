@@ -12,6 +12,8 @@ import subprocess
 import sys
 import time
 
+from patience import patience
+
 SONDE = os.environ["SONDE"]
 ROUNDS = 700 if os.environ.get("LONG") else 60
 KILLS = 300 if os.environ.get("LONG") else 10
@@ -22,7 +24,7 @@ faults = 0
 
 def samples(folder):
     """How many there are, or None when nothing can be read; and whether damage is reported."""
-    p = subprocess.run([SONDE, "show", "--json", folder], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+    p = subprocess.run([SONDE, "show", "--json", folder], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=patience(60))
     if p.returncode not in (0, 1):
         print(f"exit status {p.returncode}: {p.stderr}")
         sys.exit(1)
@@ -37,7 +39,7 @@ def samples(folder):
 def record(folder):
     p = subprocess.Popen([SONDE, "run", "--quiet", "-i", "2ms", "--max-overhead", "off", "-o", folder, "--", "sleep", "600"],
                          start_new_session=True)
-    end = time.monotonic() + 200
+    end = time.monotonic() + patience(200)
     while time.monotonic() < end:
         time.sleep(0.3)
         if glob.glob(folder + "/*.sonde") and (samples(folder)[0] or 0) >= LEAST:
@@ -54,7 +56,7 @@ def kill(p, folder, whom):
     else:
         os.killpg(p.pid, signal.SIGTERM)
     p.wait()
-    end = time.monotonic() + 30  # of the recorder, which ends after its launcher
+    end = time.monotonic() + patience(30)  # of the recorder, which ends after its launcher
     while time.monotonic() < end and any(holds(pid, os.path.realpath(folder)) for pid in os.listdir("/proc") if pid.isdigit()):
         time.sleep(0.02)
 
@@ -63,7 +65,7 @@ def killed(draw, folder):
     """How many samples could be read just before, and what was done."""
     p = subprocess.Popen([SONDE, "run", "--quiet", "-i", "2ms", "--max-overhead", "off", "-o", folder, "--", "sleep", "600"],
                          start_new_session=True, stderr=subprocess.DEVNULL)
-    end = time.monotonic() + 60
+    end = time.monotonic() + patience(60)
     while not glob.glob(folder + "/*.sonde") and time.monotonic() < end:
         time.sleep(0.01)
     time.sleep(draw.uniform(0, 0.8))

@@ -9,6 +9,8 @@ import pathlib
 import subprocess
 import sys
 
+from patience import patience
+
 TOP = pathlib.Path(os.environ.get("TOP", pathlib.Path(__file__).resolve().parents[2]))
 SONDE = os.environ.get("SONDE", TOP / "build/sonde")
 OF_JOB = ("command", "id", "exit_code", "signal", "wall_seconds", "cpu_seconds", "peak_memory_bytes", "processes_started", "read_bytes",
@@ -16,7 +18,7 @@ OF_JOB = ("command", "id", "exit_code", "signal", "wall_seconds", "cpu_seconds",
 
 
 def sonde(*words):
-    return subprocess.run([SONDE, *map(str, words)], capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run([SONDE, *map(str, words)], capture_output=True, text=True, check=False, timeout=patience(60))
 
 
 def column(texts):

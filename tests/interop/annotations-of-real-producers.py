@@ -9,6 +9,8 @@ import shutil
 import subprocess
 import sys
 
+from patience import patience
+
 sys.path.insert(0, os.environ["TOP"] + "/tests")
 from readers import enter
 
@@ -139,7 +141,7 @@ for i in range(20):
 
 
 def run(*command, **more):
-    return subprocess.run(command, check=True, timeout=120, text=True, stdout=subprocess.PIPE, **more).stdout
+    return subprocess.run(command, check=True, timeout=patience(120), text=True, stdout=subprocess.PIPE, **more).stdout
 
 
 def spans_of(kind, *command):
@@ -162,7 +164,7 @@ def within(inner, outer):
 
 
 def is_left_alone(kind, variable):
-    left = subprocess.run([SONDE, "run", "-q", "-o", f"left.{kind}.{variable}", "--annotations", kind, "--", "env"], check=True, text=True, timeout=60,
+    left = subprocess.run([SONDE, "run", "-q", "-o", f"left.{kind}.{variable}", "--annotations", kind, "--", "env"], check=True, text=True, timeout=patience(60),
                           capture_output=True, env=os.environ | {variable: "/other.so"})
     assert f"{variable}=/other.so\n" in left.stdout and "libsonde_inject" not in left.stdout and f"{variable} is set already" in left.stderr, left
 
@@ -227,7 +229,7 @@ def regions():
     with open("csv.other/spans.csv", encoding="utf-8") as f:
         assert "OpenMP" not in f.read(), "not asked for"
     run("gcc", "-fopenmp", "-o", "gomp", "regions.c")
-    said = subprocess.run([SONDE, "run", "-q", "-o", "gomp.out", "--annotations", "ompt", "--", "./gomp"], check=True, text=True, timeout=60, capture_output=True)
+    said = subprocess.run([SONDE, "run", "-q", "-o", "gomp.out", "--annotations", "ompt", "--", "./gomp"], check=True, text=True, timeout=patience(60), capture_output=True)
     assert "./gomp uses libgomp" in said.stderr, said
 
 

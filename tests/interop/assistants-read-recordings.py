@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import readers
+from patience import patience
 
 readers.enter("venv-mcp")
 
@@ -87,7 +88,7 @@ async def led_out(session, call):
 
 def raw(data):
     """What the server writes to so many bytes, and how it ends: their end is its end."""
-    ended = subprocess.run([SONDE, "mcp", "runs"], input=data, capture_output=True, timeout=60, check=False)
+    ended = subprocess.run([SONDE, "mcp", "runs"], input=data, capture_output=True, timeout=patience(60), check=False)
     assert ended.returncode == 0 and not ended.stderr, ended
     return [json.loads(line) for line in ended.stdout.splitlines()]
 

@@ -18,6 +18,7 @@ import time
 import urllib.parse
 
 import cascade_pools as made
+from patience import patience
 
 SONDE = os.environ["SONDE"]
 SERVER = os.path.join(os.environ["BUILD"], "azurite/node_modules/.bin/azurite-table")
@@ -48,7 +49,7 @@ def ask(method, path, body=None):
     """A request of another hand than Sonde's."""
     date = time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime())
     sign = base64.b64encode(hmac.digest(base64.b64decode(KEY), f"{date}\n/{ACCOUNT}/{ACCOUNT}/{path}".encode(), hashlib.sha256)).decode()
-    c = http.client.HTTPConnection("127.0.0.1", PORT, timeout=30)
+    c = http.client.HTTPConnection("127.0.0.1", PORT, timeout=patience(30))
     c.request(method, f"/{ACCOUNT}/{path}", body, {"x-ms-date": date, "x-ms-version": "2019-02-02", "Content-Type": "application/json",
                                                    "Accept": "application/json;odata=nometadata", "Authorization": f"SharedKeyLite {ACCOUNT}:{sign}"})
     answer = c.getresponse()
@@ -56,7 +57,7 @@ def ask(method, path, body=None):
 
 
 def wait():
-    end = time.monotonic() + 120
+    end = time.monotonic() + patience(120)
     while process.poll() is None and time.monotonic() < end:
         try:
             return ask("POST", "Tables", json.dumps({"TableName": "shipyardperf"}))
@@ -66,7 +67,7 @@ def wait():
 
 
 def sonde(*words, code=0, **variables):
-    ended = subprocess.run([SONDE, *words], capture_output=True, text=True, errors="replace", check=False, timeout=300, env=ENVIRONMENT | variables)
+    ended = subprocess.run([SONDE, *words], capture_output=True, text=True, errors="replace", check=False, timeout=patience(300), env=ENVIRONMENT | variables)
     assert ended.returncode == code and KEY not in ended.stdout + ended.stderr, ended
     return ended.stderr
 

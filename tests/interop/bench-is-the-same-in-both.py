@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import postgres
+from patience import patience
 
 SONDE = os.environ["SONDE"]
 WRITERS, REPEAT = 8, 4
@@ -22,7 +23,7 @@ def check(what, good, detail=""):
 
 
 def sonde(*words, code=0):
-    p = subprocess.run([SONDE, *words], capture_output=True, text=True, timeout=200, env=clean)
+    p = subprocess.run([SONDE, *words], capture_output=True, text=True, timeout=patience(200), env=clean)
     check(f"status of {words}", p.returncode == code, f"{p.returncode}, wanted {code}: {p.stderr}")
     return p
 

@@ -10,6 +10,8 @@ import stat
 import subprocess
 import sys
 
+from patience import patience
+
 if not shutil.which("chromium"):
     print("chromium is not installed")
     sys.exit(77)
@@ -29,7 +31,7 @@ def check(what, good, detail=""):
 
 
 def sonde(*words):
-    return subprocess.run([SONDE, *words[:2], "--store", "s.sqlite", *words[2:]], capture_output=True, text=True, timeout=200, check=False)
+    return subprocess.run([SONDE, *words[:2], "--store", "s.sqlite", *words[2:]], capture_output=True, text=True, timeout=patience(200), check=False)
 
 
 for size in range(14):

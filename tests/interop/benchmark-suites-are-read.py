@@ -9,6 +9,8 @@ import shutil
 import subprocess
 import sys
 
+from patience import patience
+
 sys.path.insert(0, os.environ["TOP"] + "/tests")
 from readers import enter
 
@@ -20,7 +22,7 @@ GIT = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": 
 
 
 def run(*words, code=0, cwd=None):
-    p = subprocess.run(words, capture_output=True, text=True, timeout=200, cwd=cwd, env={**os.environ, **GIT, "HOME": os.getcwd(), "PATH": BIN + ":" + os.environ["PATH"]})
+    p = subprocess.run(words, capture_output=True, text=True, timeout=patience(200), cwd=cwd, env={**os.environ, **GIT, "HOME": os.getcwd(), "PATH": BIN + ":" + os.environ["PATH"]})
     check(f"status of {words}", p.returncode == code, f"{p.returncode}: {p.stdout[-500:]}{p.stderr[-500:]}")
     return p.stdout.strip()
 

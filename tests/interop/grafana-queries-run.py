@@ -13,9 +13,10 @@ import time
 import grafana
 import postgres
 import prometheus
+from patience import patience
 
 SONDE, BUILD, PROGRAMS = (os.environ[name] for name in ("SONDE", "BUILD", "PROGRAMS"))
-PATIENCE = 90
+PATIENCE = patience(90)
 MAY_LACK = {"GPUs", "Memory of GPUs", "Waiting", "Memory of the job"}
 faults = []
 

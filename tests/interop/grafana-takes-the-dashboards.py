@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import grafana
+from patience import patience
 
 FOLDER = os.path.join(os.environ["BUILD"], "grafana")
 PROMTOOL = os.path.join(os.environ["BUILD"], "servers/promtool")
@@ -34,7 +35,7 @@ def compile_all(folder, boards):
                     f"export const panels: Panel[] = {json.dumps(board['panels'])};\n")
     files = [name.replace(".json", ".ts") for name in boards]
     done = subprocess.run(["node", os.path.join(FOLDER, "node_modules/typescript/bin/tsc"), "--noEmit", "--strict", "--skipLibCheck", "--target", "es2022",
-                           "--module", "nodenext", "--moduleResolution", "nodenext", *files], cwd=folder, capture_output=True, text=True, timeout=240)
+                           "--module", "nodenext", "--moduleResolution", "nodenext", *files], cwd=folder, capture_output=True, text=True, timeout=patience(240))
     return done.returncode, done.stdout + done.stderr
 
 

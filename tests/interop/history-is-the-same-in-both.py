@@ -12,6 +12,7 @@ import sys
 import time
 
 import postgres
+from patience import patience
 
 SONDE = os.environ["SONDE"]
 PROGRAMS = os.environ["PROGRAMS"]
@@ -28,7 +29,7 @@ def check(what, good, detail=""):
 
 
 def sonde(*words, code=0, **variables):
-    p = subprocess.run([SONDE, *words], capture_output=True, text=True, timeout=120, env={**clean, "XDG_DATA_HOME": DATA, **variables})
+    p = subprocess.run([SONDE, *words], capture_output=True, text=True, timeout=patience(120), env={**clean, "XDG_DATA_HOME": DATA, **variables})
     check(f"status of {words}", p.returncode == code, f"{p.returncode}, wanted {code}: {p.stderr}")
     return p
 
@@ -113,12 +114,12 @@ os.mkdir("many")
 many = [subprocess.Popen([SONDE, "run", "-q", "-o", f"many/{i}", "--", "sh", "-c", f"exit {i}"], env={**clean, "XDG_DATA_HOME": DATA})
         for i in range(8)]
 lookers = [subprocess.Popen([SONDE, "ls", "--history"], stdout=subprocess.DEVNULL, env={**clean, "XDG_DATA_HOME": DATA}) for _ in range(3)]
-check("those that look", [p.wait(60) for p in lookers] == [0] * 3)
-check("the jobs' own exit codes", [p.wait(60) for p in many] == list(range(8)))
+check("those that look", [p.wait(patience(60)) for p in lookers] == [0] * 3)
+check("the jobs' own exit codes", [p.wait(patience(60)) for p in many] == list(range(8)))
 check("all of them", sorted(r["exit_code"] for r in runs("--since", "1h") if "/many/" in r["path"]) == list(range(8)))
 for where in url, "other.sqlite":
     adding = [subprocess.Popen([SONDE, "ls", "--add", f"many/{i}", "--store", where], stdout=subprocess.DEVNULL, env=clean) for i in range(8)]
-    check("eight that add", [p.wait(120) for p in adding] == [0] * 8)
+    check("eight that add", [p.wait(patience(120)) for p in adding] == [0] * 8)
     check("all are added", len(runs("--store", where)) == 12, len(runs("--store", where)))
 
 # A store for several users is named once and for all; its password is in no command line.

@@ -14,10 +14,12 @@ import time
 import urllib.error
 import urllib.request
 
+from patience import patience
+
 SONDE, BUILD = os.environ["SONDE"], os.environ["BUILD"]
 PROMETHEUS, PROMTOOL = (f"{BUILD}/servers/{name}" for name in ("prometheus", "promtool"))
 TOKEN = "a-token-of-the-tests-0123"
-PATIENCE = 60
+PATIENCE = patience(60)
 
 
 def wait_for(what, condition):
@@ -40,7 +42,7 @@ def get(url, token=TOKEN, method="GET", accept=None):
     if accept:
         headers["Accept"] = accept
     try:
-        with urllib.request.urlopen(urllib.request.Request(url, headers=headers, method=method), timeout=30) as answer:
+        with urllib.request.urlopen(urllib.request.Request(url, headers=headers, method=method), timeout=patience(30)) as answer:
             return answer.status, answer.read().decode(), answer.headers["Content-Type"]
     except urllib.error.HTTPError as refused:
         return refused.code, refused.read().decode(), None
@@ -107,7 +109,7 @@ def check_hostile(url):
     for raw in (b"\0" * 4096, b"GET /metrics HTTP/1.1\r\n" + b"A: b\r\n" * 9999, b"GET /" + b"a" * 99999, b"\xff\xfe\r\n\r\n",
                 b"POST /metrics HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n", b"GET /metrics HTTP/9.9\r\n\r\n",
                 b"GET /metrics HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"):
-        with socket.create_connection((host, int(port)), timeout=30) as s:
+        with socket.create_connection((host, int(port)), timeout=patience(30)) as s:
             try:
                 s.sendall(raw)
                 s.shutdown(socket.SHUT_WR)
@@ -115,7 +117,7 @@ def check_hostile(url):
             except OSError:
                 said = b""
             check("no number is told without a token", b"sonde_" not in said and not said.startswith(b"HTTP/1.1 200"))
-    idle = [socket.create_connection((host, int(port)), timeout=30) for _ in range(20)]
+    idle = [socket.create_connection((host, int(port)), timeout=patience(30)) for _ in range(20)]
     check("others are answered meanwhile", get(url)[0] == 200)
     for s in idle:
         s.close()
@@ -148,7 +150,7 @@ def end(process):
 
 
 def ask(port, query):
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/query?query={query}", timeout=30) as answer:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/query?query={query}", timeout=patience(30)) as answer:
         return json.load(answer)["data"]["result"]
 
 

@@ -14,10 +14,11 @@ import sys
 import time
 
 from chromium import Chromium
+from patience import patience
 
 TOKEN = "live-page-token-0123456789"
 SONDE, BUILD, PROGRAMS = (os.environ[name] for name in ("SONDE", "BUILD", "PROGRAMS"))
-PATIENCE = 60
+PATIENCE = patience(60)
 faults = []
 
 

@@ -8,6 +8,8 @@ import subprocess
 import sys
 import tempfile
 
+from patience import patience
+
 sys.path.insert(0, os.environ["TOP"] + "/tests")
 from readers import enter
 
@@ -22,7 +24,7 @@ room = tempfile.mkdtemp(dir=".")
 def record(name):
     """What show --memory has of a run of the program; None where another function than that which touched it is named, as a busy machine may have it."""
     subprocess.run([SONDE, "run", "-q", "--stacks=off", "--memory", "-o", name, "--", sys.executable, program, *map(str, PARTS.values())],
-                   check=True, timeout=100)
+                   check=True, timeout=patience(100))
     found = json.loads(subprocess.run([SONDE, "show", "--memory", "--json", name], check=True, capture_output=True, text=True).stdout)
     if found["not_recorded"]:
         print("page faults cannot be sampled here:", found["not_recorded"])

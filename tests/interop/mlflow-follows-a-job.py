@@ -10,6 +10,7 @@ import sys
 import time
 
 import mlflow_server as harness
+from patience import patience
 
 harness.enter()
 import mlflow
@@ -48,7 +49,7 @@ def run_of():
 
 
 def rows():
-    with sqlite3.connect("mlflow.db", timeout=30) as db:
+    with sqlite3.connect("mlflow.db", timeout=patience(30)) as db:
         return db.execute("SELECT key, timestamp, step, value FROM metrics ORDER BY key, step").fetchall()
 
 
@@ -87,8 +88,8 @@ try:
     proxy.fail = lambda method, path: None
     wait_for("values after that", lambda: len(rows()) > before + 10)
     open("stop", "w").close()
-    check("the job's end", job.wait(60) == 3)
-    text = second.communicate(timeout=120)[1]
+    check("the job's end", job.wait(patience(60)) == 3)
+    text = second.communicate(timeout=patience(120))[1]
     check("the push ends", second.returncode == 0, text)
     check("it says so", text.count("retrying") == 1 and text.count("answers again") == 1 and "pushed live to run" in text, text)
     # Everything is there, once.

@@ -16,6 +16,8 @@ import sys
 import threading
 import time
 
+from patience import patience
+
 sys.path.insert(0, os.environ["TOP"] + "/tests")
 from readers import enter
 
@@ -42,7 +44,7 @@ SONDE = os.environ["SONDE"]
 
 
 def sonde(*words, code=0, **more):
-    p = subprocess.run([SONDE, *words], capture_output=True, text=True, check=False, timeout=120, env={**os.environ, **more})
+    p = subprocess.run([SONDE, *words], capture_output=True, text=True, check=False, timeout=patience(120), env={**os.environ, **more})
     assert p.returncode == code, (words, p)
     return p
 
@@ -231,7 +233,7 @@ for _ in range(4):
     p = subprocess.Popen([SONDE, "push", "job", "--to", "otlp", "--url", URL, "--labels", "killed=yes"], stderr=subprocess.DEVNULL)
     time.sleep(0.02)
     p.kill()
-    p.wait(30)
+    p.wait(patience(30))
 sonde("push", "job", "--to", "otlp", "--url", URL, "--labels", "killed=yes")
 assert {v[:5] for v in Receiver.values} == {v[:5] for v in values} and len({x[2] for x in Receiver.spans}) == 6
 Receiver.partial = True

@@ -17,6 +17,7 @@ from datetime import datetime
 from fractions import Fraction
 
 import postgres
+from patience import patience
 
 SONDE = os.environ["SONDE"]
 TABLES = "nodes metrics instances labels finals series samples marks spans metadata pushes runs run_hosts summaries".split()
@@ -29,7 +30,7 @@ def check(what, good, detail=""):
 
 
 def push(directory, *options, code=0, **variables):
-    p = subprocess.run([SONDE, "push", directory, "--to", "postgres", *options], capture_output=True, text=True, timeout=120,
+    p = subprocess.run([SONDE, "push", directory, "--to", "postgres", *options], capture_output=True, text=True, timeout=patience(120),
                        env={**server.environment, "SONDE_POSTGRES_URL": server.url, **variables})
     check(f"status of push {directory} {options}", p.returncode == code, f"{p.returncode}, wanted {code}: {p.stderr}")
     check("one sentence without a password", p.stderr.count("\n") == 1 and postgres.PASSWORD not in p.stderr + p.stdout, p.stderr)
@@ -105,7 +106,7 @@ subprocess.run([SONDE, "run", "--quiet", "-i", "20ms", "-o", "other", "--", "sle
 many = [subprocess.Popen([SONDE, "push", d, "--to", "postgres"], stderr=subprocess.PIPE, text=True,
                          env={**server.environment, "SONDE_POSTGRES_URL": server.url}) for d in ["job", "twin", "other", "other"] * 2]
 for p in many:
-    check("eight at once", p.wait(120) == 0, p.stderr.read())
+    check("eight at once", p.wait(patience(120)) == 0, p.stderr.read())
 check("two runs", server.sql("SELECT COUNT(*) FROM runs") == [["2"]] and server.sql("SELECT COUNT(DISTINCT run_id) FROM samples") == [["2"]])
 twice = server.sql("SELECT COUNT(*) FROM (SELECT run_id, series, time_ns FROM samples GROUP BY run_id, series, time_ns HAVING COUNT(*) > 1) AS t")
 check("each value once", twice == [["0"]], twice)
@@ -163,7 +164,7 @@ late = subprocess.Popen([SONDE, "push", "late", "--to", "postgres", "--patience"
 time.sleep(0.5)
 server.start()
 server.sql(f"UPDATE sonde_schema SET version = {latest}")
-check("a server that comes up meanwhile", late.wait(90) in (0, 1), late.stderr.read())
+check("a server that comes up meanwhile", late.wait(patience(90)) in (0, 1), late.stderr.read())
 push("late")
 check("five runs", server.sql("SELECT COUNT(*) FROM pushes") == [["5"]])
 
@@ -174,7 +175,7 @@ server.sql("DROP VIEW rates, readings; DROP TABLE " + ", ".join(newer) + "; UPDA
 many = [subprocess.Popen([SONDE, "push", d, "--to", "postgres"], stderr=subprocess.PIPE, text=True,
                          env={**server.environment, "SONDE_POSTGRES_URL": server.url}) for d in ["job", "other"] * 4]
 for p in many:
-    check("eight that migrate", p.wait(120) == 0, p.stderr.read())
+    check("eight that migrate", p.wait(patience(120)) == 0, p.stderr.read())
 check("migrated", server.sql("SELECT version FROM sonde_schema") == [[latest]] and server.sql("SELECT COUNT(*) FROM pushes") == [["2"]])
 check("what was there", server.sql("SELECT COUNT(*) FROM runs") == [["5"]])
 

@@ -12,10 +12,11 @@ import time
 import warnings
 
 import readers
+from patience import patience
 
 readers.enter()
 TOP, BUILD, SONDE = os.environ["TOP"], os.environ["BUILD"], os.environ["SONDE"]
-PATIENCE = 60
+PATIENCE = patience(60)
 
 
 def check(what, holds):

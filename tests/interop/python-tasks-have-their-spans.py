@@ -8,6 +8,8 @@ import os
 import subprocess
 import sys
 
+from patience import patience
+
 sys.path.insert(0, os.environ["TOP"] + "/tests")
 from readers import enter
 
@@ -92,8 +94,8 @@ with open("said.json", "w") as f:
     json.dump(said, f)
 """
 
-subprocess.run([SONDE, "run", "-q", "-o", "out", "--", sys.executable, "-c", PROGRAM], check=True, timeout=120)
-subprocess.run([SONDE, "export", "--to", "csv", "-o", "csv", "out"], check=True, timeout=60, stderr=subprocess.DEVNULL)
+subprocess.run([SONDE, "run", "-q", "-o", "out", "--", sys.executable, "-c", PROGRAM], check=True, timeout=patience(120))
+subprocess.run([SONDE, "export", "--to", "csv", "-o", "csv", "out"], check=True, timeout=patience(60), stderr=subprocess.DEVNULL)
 with open("csv/spans.csv", encoding="utf-8") as rows:
     spans = {row["name"]: row for row in csv.DictReader(rows)}
 with open("said.json", encoding="utf-8") as file:
@@ -108,5 +110,5 @@ for name, row in spans.items():
         continue
     assert row["track"] == outer["track"] and outer["begin_time"] <= row["begin_time"] and row["end_time"] <= outer["end_time"], (row, outer)
 assert {"asyncio late", "trio late"} < set(spans) and not any(row["detail"] for row in spans.values()), "tasks that were cancelled"
-shown = json.loads(subprocess.run([SONDE, "show", "--json", "out"], check=True, timeout=60, capture_output=True, text=True).stdout)
+shown = json.loads(subprocess.run([SONDE, "show", "--json", "out"], check=True, timeout=patience(60), capture_output=True, text=True).stdout)
 assert "spans.wrong_order" not in shown["nodes"][0]["metadata"], shown["nodes"][0]["metadata"]

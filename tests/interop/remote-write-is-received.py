@@ -16,6 +16,7 @@ from datetime import datetime
 
 import mlflow_server
 import prometheus
+from patience import patience
 
 SONDE, SECRET = os.environ["SONDE"], "Gehe1m"
 faults = []
@@ -69,7 +70,7 @@ try:
     proxies[0].fail = lambda method, path: 503 if len(proxies[0].seen) in (2, 3) else None  # who follows goes on when it is away
     followers = [follow(url) for url in urls]
     for proxy in proxies:
-        end = time.monotonic() + 60
+        end = time.monotonic() + patience(60)
         while len(proxy.seen) < 4 and time.monotonic() < end:
             time.sleep(0.05)
         proxy.fail = lambda method, path: None
@@ -78,7 +79,7 @@ try:
     open("over", "w").close()
     job.wait()
     for follower in followers:
-        said = follower.communicate(timeout=120)[1]
+        said = follower.communicate(timeout=patience(120))[1]
         check("who follows", follower.returncode == 0 and said.count("\n") == 1 + 2 * (follower is followers[0]) and "pushed job" in said, said)
     lines = [sum(1 for _ in open(name)) for name in glob.glob("job/.push-*")]
     check("journals do not grow", len(lines) == 4 and max(lines) == 3, lines)
@@ -96,7 +97,7 @@ try:
     for r, cluster in [(r, cluster) for r in receivers for cluster in "xf"]:
         want = exported(cluster)
         check("export", len(want) > 100, len(want))
-        end, wrong = time.monotonic() + 60, True
+        end, wrong = time.monotonic() + patience(60), True
         while wrong and time.monotonic() < end:  # VictoriaMetrics shows what it has after a moment, and keeps about fifteen digits
             got = r.samples(f'{{cluster="{cluster}"}}', time.time())
             wrong = [(dict(k), v[:3], got.get(k, [])[:3]) for k, v in want.items() if [t for t, _ in v] != [t for t, _ in got.get(k, [])] or

@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 
+from patience import patience
+
 FLAGS = ("--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
          "--disable-component-update --disable-sync --hide-scrollbars --virtual-time-budget=4000 "
          "--enable-logging=stderr").split() + ["--host-resolver-rules=MAP * ~NOTFOUND"]
@@ -239,7 +241,7 @@ def chromium(*arguments):
     profile = tempfile.mkdtemp(dir=".")
     try:
         return subprocess.run(["chromium", *FLAGS, f"--user-data-dir={profile}", *arguments], capture_output=True,
-                              text=True, errors="replace", timeout=90, check=False)
+                              text=True, errors="replace", timeout=patience(90), check=False)
     finally:
         shutil.rmtree(profile, ignore_errors=True)
 

@@ -8,6 +8,8 @@ import os
 import subprocess
 import sys
 
+from patience import patience
+
 sys.path.insert(0, os.environ["TOP"] + "/tests")
 from readers import enter
 
@@ -47,7 +49,7 @@ with VizTracer(output_file="viz.json", verbose=0, log_async=True) as tracer:
 
 
 def run(*words, code=0):
-    p = subprocess.run(words, capture_output=True, text=True, timeout=150, check=False)
+    p = subprocess.run(words, capture_output=True, text=True, timeout=patience(150), check=False)
     assert p.returncode == code, (words, p)
     return p
 

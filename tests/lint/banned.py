@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions that are not used, who may print or exit (main and the commands only), and names that are cmocka's: a unit test that fails would call ours."""
+"""Functions that are not used, who may print or exit (main and the commands only), and names that are cmocka's: a unit test that fails would call ours.
+Limits of tests that do not grow with the load of the machine."""
 import re
 
 import source
 
 BANNED = re.compile(r"\b(strcpy|strcat|sprintf|vsprintf|strtok|gets|atoi|atol|atof|localtime|gmtime|alloca)\s*\(")
 SPEAKS = re.compile(r"\b(system|popen|printf|puts|putchar|perror|exit|abort|err|errx|warn|warnx)\s*\(|\b(stdout|stderr)\b")
+LIMIT = re.compile(r"^(?!.*(connect|urlopen)\().*\btimeout=\d")  # those are in programs that tests run
 CMOCKA = re.compile(r"\bv?print_(error|message)\s*\(")
 
 # They talk to the person who runs a command.
@@ -21,6 +23,10 @@ def main():
                 match = pattern.search(line)
                 if match:
                     faults.append(f"{path}:{number}: {match.group(0).strip(' (')} is not used here")
+    for path in source.files(".py"):
+        for number, line in enumerate(source.read(path).splitlines(), 1):
+            if path.startswith("tests/") and not path.startswith("tests/causes/") and LIMIT.search(line):
+                faults.append(f"{path}:{number}: write timeout=patience(...)")
     source.report(faults)
 
 

@@ -64,6 +64,7 @@ notices banned.py tests/programs/spin.c 'char *f(char *a, char *b) { return strc
 notices banned.py src/core/statistics/stats.c 'void f(void) { printf("x"); }'
 notices banned.py src/core/statistics/stats.c 'void f(void) { exit(1); }'
 notices banned.py src/core/statistics/stats.c 'void print_message(const char *f);'
+notices banned.py tests/source.py 'job.wait(timeout=20)'
 notices counters.py src/source/storage/disk.c 'void f(int64_t *a, int64_t b)\n{\n\t*a += b;\n}'
 notices counters.py src/source/storage/disk.c 'int64_t f(int64_t a, int64_t b)\n{\n\ta = (a < 0 ? 0 : a) + b;\n\treturn a;\n}'
 notices names.py src/sink/text.c 'const char *f(void) { return "process.cpu_user_seconds"; }'
