@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Of processes alike that ran side by side one may go on long after the others; what ran behind
- * another one, or reads what that wrote, is no such process. */
+ * another one, or reads what that wrote, is no such process. The source of a
+ * compiler. */
+#include "report/summary/parts.h"
 #include "summary_made.h"
 
 #include <string.h>
@@ -87,10 +89,33 @@ static void test_only_what_runs_side_by_side_is_unequal(void **state)
 	}
 }
 
+static void test_the_source_of_a_compiler_is_found(void **state)
+{
+	static const struct {
+		const char *line, *source;
+	} cases[] = {
+		{ "/usr/lib/gcc/cc1plus -quiet -D_GNU_SOURCE src/zz.cpp -dumpbase zz.cpp -o /tmp/a.s",
+		  " src/zz.cpp" },
+		{ "rustc --crate-name kmers src/main.rs", " src/main.rs" },
+		{ "cc1 -quiet - -o /tmp/a.s", "" },
+		{ "cc1 -imacros.c .c", "" },
+		{ "", "" },
+		{ NULL, "" },
+	};
+	char source[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		summary_source_of(cases[i].line, source, sizeof source);
+		assert_string_equal(source, cases[i].source);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_only_what_runs_side_by_side_is_unequal),
+		cmocka_unit_test(test_the_source_of_a_compiler_is_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,13 +5,13 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { ANCESTORS = 64 };
 
-/* A compiler's name, with a version or not: "clang-14". */
-static bool is_compiler(const char *name)
+bool summary_is_compiler(const char *name)
 {
 	static const char *const names[] = { "cc1",     "cc1plus",     "f951",      "clang",
 					     "clang++", "rustc",       "javac",     "cudafe++",
@@ -30,6 +30,24 @@ static bool is_compiler(const char *name)
 			return true;
 	}
 	return false;
+}
+
+void summary_source_of(const char *line, char *out, size_t size)
+{
+	static const char endings[] = " c cc cpp cxx C cu f f90 f95 F F90 rs java go hs ml adb ";
+	char ending[12];
+
+	*out = '\0';
+	for (const char *at = line; at && *at && !*out; at += strspn(at, " ")) {
+		size_t n = strcspn(at, " "), dot = n;
+
+		while (dot && at[dot - 1] != '.')
+			dot--;
+		snprintf(ending, sizeof ending, " %.*s ", (int)(n - dot), at + dot);
+		if (dot > 1 && *at != '-' && n - dot < 5 && strstr(endings, ending))
+			snprintf(out, size, " %.*s", (int)n, at);
+		at += n;
+	}
 }
 
 static bool is_make(const struct run *r, uint32_t i)
@@ -107,7 +125,7 @@ static int find_recipes(struct story *y, const struct run *r)
 	for (uint32_t i = 1; i < r->ninstances; i++) {
 		const struct run_instance *in = &r->instances[i];
 		bool counts = in->name && in->domain && !strcmp(in->domain, "process") &&
-			      is_compiler(in->name);
+			      summary_is_compiler(in->name);
 		uint32_t recipe = counts ? recipe_of(r, i) : 0;
 
 		compilers += recipe != 0;
@@ -169,7 +187,7 @@ static int find_beside(struct story *y, const struct run *r)
 		const struct run_instance *in = &r->instances[i];
 
 		if (in->name && in->domain && !strcmp(in->domain, "process") &&
-		    in->end_ns != INT64_MAX && is_compiler(in->name))
+		    in->end_ns != INT64_MAX && summary_is_compiler(in->name))
 			l[n++] = (struct life){ in->birth_ns, in->end_ns, in->node };
 	}
 	qsort(l, n, sizeof *l, by_begin);
@@ -187,7 +205,7 @@ int summary_builds_make(struct summary *s, const struct run *r)
 	for (uint32_t i = 0; i < s->ncommands; i++) {
 		const struct summary_command *c = &s->commands[i];
 
-		if (!is_compiler(c->name))
+		if (!summary_is_compiler(c->name))
 			continue;
 		y->compilers += c->processes;
 		y->compilers_s += c->cpu_s;

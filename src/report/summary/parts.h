@@ -147,6 +147,7 @@ void summary_code_ranks_init(struct summary *s); /* nothing is known */
 void summary_tools_make(struct summary *s);
 /* What was run again with the same arguments (judging/repeats.c). 0 or -ENOMEM. */
 int summary_repeats_make(struct summary *s, const struct run *r);
+/* Compilers that make started (judging/builds.c). 0 or -ENOMEM. */
 int summary_builds_make(struct summary *s, const struct run *r);
 /* By process, how much of its code is MPI's. With the code's rows. */
 int summary_code_ranks(struct summary *s, struct err *e);
@@ -172,6 +173,10 @@ int summary_devices_make(struct summary *s, const struct run *r, const struct se
 void summary_failure_make(struct summary *s, const struct run *r, const struct series_index *x);
 /* Marks of a watch for hangs; what the job waited for while it did little. After the processes. */
 void summary_pauses_make(struct summary *s, const struct run *r);
+/* A compiler's name, with a version or not: "clang-14". */
+bool summary_is_compiler(const char *name);
+/* " src/a.cpp": the first source among the words of its command line; "": none. NULL: none. */
+void summary_source_of(const char *line, char *out, size_t size);
 /* Processes alike of which one ended long after the others. */
 void summary_unequal_make(struct summary *s, const struct run *r);
 /* Did it read as much as another one wrote that the same process started: is it behind that in a

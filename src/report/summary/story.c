@@ -273,6 +273,7 @@ static void tell_serial_process(struct summary *s)
 {
 	struct story *y = &s->story;
 	double most = 0, length = y->serial_to_s - y->serial_from_s;
+	char source[64] = "";
 
 	for (uint32_t i = 0; i < s->nprocesses; i++) {
 		const struct summary_process *p = &s->processes[i];
@@ -284,7 +285,11 @@ static void tell_serial_process(struct summary *s)
 			continue;
 		most = used;
 		y->serial_instance = p->instance;
-		snprintf(y->serial_process, sizeof y->serial_process, "%s", p->name);
+		if (summary_is_compiler(p->name))
+			summary_source_of(p->command_line, source, sizeof source);
+		else
+			*source = '\0';
+		snprintf(y->serial_process, sizeof y->serial_process, "%s%s", p->name, source);
 	}
 }
 
