@@ -29,17 +29,34 @@ enum {
 	BLOCK_BYTES = 512, /* of st_blocks */
 };
 
-/* ---- memfds ---- */
+/* ---- memfds, and removed files of a tmpfs ---- */
 
-/* A descriptor of a process that is a memfd: its file may be touched, it can never hang. */
-static bool is_memfd(const struct memory_files *m, const char *path, struct stat *st)
+static bool is_below(const char *path, const char *top)
 {
-	static const char wanted[] = "/memfd:";
-	char target[sizeof wanted];
-	ssize_t n = readlinkat(m->proc->fd, path, target, sizeof target);
+	size_t n = strlen(top);
 
-	return n >= (ssize_t)sizeof wanted - 1 && memcmp(target, wanted, sizeof wanted - 1) == 0 &&
-	       fstatat(m->proc->fd, path, st, 0) == 0;
+	return strncmp(path, top, n) == 0 && (path[n] == '/' || !path[n]);
+}
+
+/* A descriptor of a process that is a memfd, or a file of a tmpfs without a name: its file may be
+ * touched, it can never hang. Both are shown as removed. */
+static bool is_memory(const struct memory_files *m, const char *path, struct stat *st)
+{
+	static const char memfd[] = "/memfd:", removed[] = " (deleted)";
+	const ssize_t suffix = sizeof removed - 1;
+	char target[MEMORY_PATH_SIZE];
+	ssize_t n = readlinkat(m->proc->fd, path, target, sizeof target - 1);
+
+	if (n <= suffix || memcmp(target + n - suffix, removed, sizeof removed - 1) != 0)
+		return false;
+	target[n] = '\0';
+	if (strncmp(target, memfd, sizeof memfd - 1) == 0)
+		return fstatat(m->proc->fd, path, st, 0) == 0;
+	for (uint32_t i = 0; i < m->nmounts; i++)
+		if (is_below(target, strchr(m->mount[i].path, '/') + strlen("/root")))
+			return fstatat(m->proc->fd, path, st, 0) == 0 &&
+			       st->st_dev == m->mount[i].device && st->st_nlink == 0;
+	return false;
 }
 
 static void note(struct memory_files *m, const struct stat *st, pid_t pid, int fd)
@@ -81,7 +98,7 @@ static bool memory_files_look(struct memory_files *m, pid_t pid)
 
 			at += entry->d_reclen;
 			snprintf(path, sizeof path, "%d/fd/%.12s", (int)pid, name);
-			if (number_i64(&name, &fd) && fd <= INT32_MAX && is_memfd(m, path, &st))
+			if (number_i64(&name, &fd) && fd <= INT32_MAX && is_memory(m, path, &st))
 				note(m, &st, pid, (int)fd);
 		}
 	if (dir >= 0)
@@ -101,7 +118,7 @@ static int64_t in_memfds(struct memory_files *m)
 		struct stat st;
 
 		snprintf(path, sizeof path, "%d/fd/%d", (int)f->pid, f->fd);
-		if (!is_memfd(m, path, &st) || st.st_ino != f->inode || st.st_dev != f->device) {
+		if (!is_memory(m, path, &st) || st.st_ino != f->inode || st.st_dev != f->device) {
 			*f = m->file[--m->nfiles];
 			continue;
 		}
@@ -188,13 +205,6 @@ static int64_t in_mount(struct memory_files *m, struct memory_mount *mount)
 	mount->too_many = w.left <= 0;
 	mount->bytes = mount->too_many ? 0 : w.bytes;
 	return mount->bytes;
-}
-
-static bool is_below(const char *path, const char *top)
-{
-	size_t n = strlen(top);
-
-	return strncmp(path, top, n) == 0 && (path[n] == '/' || !path[n]);
 }
 
 static bool is_systems(const char *point)

@@ -49,7 +49,7 @@ struct memory_files {
 	uint32_t nfiles;
 };
 
-/* Bytes of memfds and of segments that a process of the job made or attached last; and of the
+/* Bytes of memfds and removed files, and of segments that a process made or attached last; of the
  * files that the user has made since, whichever of the user's processes it was. False when a tmpfs
  * has too many entries to be looked through: its files are not in the sum. */
 bool memory_files_bytes(struct memory_files *m, int64_t *of_job, int64_t *of_user);

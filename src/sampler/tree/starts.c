@@ -25,7 +25,8 @@ static void io_add(struct proc_io *to, const struct proc_io *io, int sign)
  * told by /proc/PID/status (SigIgn). The second is not, but by what follows: a child is gone, and
  * its parent was given none of its page faults, of which each program has some. One that waits for
  * some of its children was given less than the one had that is gone. In the end exit records tell,
- * if they have more than was waited for.
+ * or what samples saw of each process, if they have more than was waited for: so of those, too,
+ * that the kernel kills as the first process of their pid namespace ends.
  */
 
 enum {
@@ -218,7 +219,7 @@ void unwaited_last(struct tree *t)
 
 void unwaited_compare(struct tree *t)
 {
-	if (t->exits && !t->unwatched && t->launched && !tasks_lost(t) && !t->table.nlive &&
+	if (!(t->exits && t->unwatched) && t->launched && !tasks_lost(t) && !t->table.nlive &&
 	    !t->recorded[RECORDED_CPU] && !sums_account_stands(t))
 		unwaited_say(t);
 }
