@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 
+from patience import patience
+
 SONDE = os.environ["SONDE"]
 PROGRAM = """import os, random, sys, time
 how, end, passes = sys.argv[1], time.monotonic() + 5, 0
@@ -44,7 +46,7 @@ size = os.path.getsize("table.txt")
 
 
 def recorded(how):
-    ran = subprocess.run([SONDE, "run", "-q", "-o", how, "--", sys.executable, "program.py", how], check=True, timeout=60, capture_output=True, text=True)
+    ran = subprocess.run([SONDE, "run", "-q", "-o", how, "--", sys.executable, "program.py", how], check=True, timeout=patience(60), capture_output=True, text=True)
     shown = json.loads(subprocess.run([SONDE, "show", "--json", how], check=True, capture_output=True, text=True).stdout)
     said = {one["rule"]: one["sentence"] for one in shown["verdicts"]}
     return int(ran.stdout), shown["nodes"][0]["metadata"], said.get("file-reread", "")

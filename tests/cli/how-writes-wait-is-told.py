@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 
+from patience import patience
+
 SONDE = os.environ["SONDE"]
 PROGRAM = """import mmap, os, sys, time
 how, size, end = sys.argv[1], int(sys.argv[2]), time.monotonic() + 5
@@ -24,7 +26,7 @@ with open("program.py", "w", encoding="utf-8") as f:
 
 
 def verdicts(how, size):
-    subprocess.run([SONDE, "run", "-q", "-o", how, "--", sys.executable, "program.py", how, str(size)], check=True, timeout=60)
+    subprocess.run([SONDE, "run", "-q", "-o", how, "--", sys.executable, "program.py", how, str(size)], check=True, timeout=patience(60))
     shown = json.loads(subprocess.run([SONDE, "show", "--json", how], check=True, capture_output=True, text=True).stdout)
     os.remove("data")
     return {one["rule"]: one["sentence"] for one in shown["verdicts"]}

@@ -429,8 +429,7 @@ def record(job, directory):
         tasks.append(
             subprocess.Popen(
                 [SONDE, "run", "-q", "-i", "100ms", "-o", "out", *job.options, "--", *of_task],
-                cwd=directory,
-                env=environment | rank_of,
+                cwd=directory, env=environment | rank_of,
                 preexec_fn=group.enter if group else None,
                 stderr=said,
             )
