@@ -267,6 +267,14 @@ static void test_the_brief_summary(void **state)
 	text = printed(&f.s, false, true);
 	assert_non_null(strstr(text, ", at most 1.2 of 8 GiB memory, "));
 	free(text);
+	f.s.peak_memory_at_most = 2 * f.s.peak_memory_bytes;
+	text = printed(&f.s, false, true);
+	assert_non_null(strstr(text, ", 1.2 GiB to 2.4 of 8 GiB memory, "));
+	free(text);
+	f.s.peak_memory_at_most = 1.05 * f.s.peak_memory_bytes;
+	text = printed(&f.s, false, true);
+	assert_non_null(strstr(text, ", 1.2 of 8 GiB memory, "));
+	free(text);
 }
 
 static void test_verdicts_that_do_not_fit_are_counted(void **state)

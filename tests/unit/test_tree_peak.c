@@ -175,6 +175,34 @@ static void pages_copied_since_the_walk_are_in_the_bound(void **state)
 	table_free(&t.table);
 }
 
+/* 150 MiB were sure; by now it has 280 MiB of its own, and a file came, which others may have. */
+static void what_is_surely_its_own_raises_a_peak(void **state)
+{
+	static struct tree t;
+	struct process *p;
+
+	(void)state;
+	assert_int_equal(table_init(&t.table), 0);
+	t.reading.page_bytes = 4096;
+	t.reading.tick_ns = 10 * 1000 * 1000;
+	p = table_add(&t.table, 7, 1);
+	p->stat.state = 'R';
+	p->has_forked = true;
+	p->stat.rss_pages = 200 * mib / 4096;
+	p->pss_bytes = 150 * mib;
+	p->uss_bytes = 100 * mib;
+	process_walked(&t.reading, p);
+	sums_make(&t);
+	assert_int_equal(t.peak_pss, 150 * mib);
+	p->shared_bytes = 100 * mib;
+	p->stat.rss_pages = 480 * mib / 4096;
+	process_changed(p);
+	sums_make(&t);
+	assert_int_equal(t.peak_pss, 280 * mib);
+	assert_int_equal(t.peak_pss_at_most, 330 * mib);
+	table_free(&t.table);
+}
+
 /* Two have the same 4 MiB, of which the machine has no more in use. */
 static void shared_huge_pages_count_once(void **state)
 {
@@ -244,6 +272,7 @@ int main(void)
 		cmocka_unit_test(what_all_had_in_a_sample_is_a_lower_bound),
 		cmocka_unit_test(growth_that_no_sample_saw_is_a_lower_bound),
 		cmocka_unit_test(what_a_sharer_touches_first_is_its_own),
+		cmocka_unit_test(what_is_surely_its_own_raises_a_peak),
 		cmocka_unit_test(pages_copied_since_the_walk_are_in_the_bound),
 		cmocka_unit_test(shared_huge_pages_count_once),
 		cmocka_unit_test(pss_is_at_most_rss),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_first.c - the first page of the report on paper: what a reader needs who turns no page. */
 #include "base/clock.h"
+#include "base/text/decimal.h"
 #include "chart/svg.h"
 #include "report/lines.h"
 #include "report/machine.h"
@@ -246,6 +247,9 @@ static void fill_memory(struct tile *t, const struct summary *s)
 		snprintf(t->of, sizeof t->of, "of %s %s%s%s",
 			 unit_format(UNIT_BYTES, whole.v, of, sizeof of), whole.words,
 			 kind.brief ? "; " : "", kind.brief ? kind.brief : "");
+	if (s->peak_memory_at_most > s->peak_memory_bytes)
+		decimal_append(t->of, sizeof t->of, "; at most %s",
+			       unit_format(UNIT_BYTES, s->peak_memory_at_most, of, sizeof of));
 	add_tightest(t, s);
 }
 

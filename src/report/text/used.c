@@ -232,11 +232,17 @@ static void short_bytes(struct bytes *b, double v, const char *unit_said)
 	bytes_puts(b, text);
 }
 
+/* Is it known only between two figures that differ by more than a tenth? */
+static bool is_wide(const struct summary *s)
+{
+	return s->peak_memory_at_most > 1.1 * s->peak_memory_bytes;
+}
+
 /* Of what there is, where the job took a part of it that matters. */
 static void add_memory_briefly(struct bytes *b, const struct summary *s)
 {
 	double of = summary_memory(s).v;
-	bool matters = s->peak_memory_bytes >= part_that_matters * of;
+	bool matters = fmax(s->peak_memory_bytes, s->peak_memory_at_most) >= part_that_matters * of;
 	char total[64] = "";
 
 	if (isnan(s->peak_memory_bytes))
@@ -245,7 +251,11 @@ static void add_memory_briefly(struct bytes *b, const struct summary *s)
 	bytes_puts(b, is_at_most(s) ? "at most " : at_least(s->peak_memory_is_bound));
 	if (matters)
 		unit_format(UNIT_BYTES, of, total, sizeof total);
-	short_bytes(b, s->peak_memory_bytes, strchr(total, ' '));
+	short_bytes(b, s->peak_memory_bytes, is_wide(s) ? NULL : strchr(total, ' '));
+	if (is_wide(s)) {
+		bytes_puts(b, " to ");
+		short_bytes(b, s->peak_memory_at_most, strchr(total, ' '));
+	}
 	if (matters) {
 		bytes_puts(b, " of ");
 		short_bytes(b, of, NULL);

@@ -30,17 +30,35 @@ static bool any_outdated(const struct tree *t)
 	return false;
 }
 
+/* What nobody else had when each was walked, and what it got by itself since: a page that it shares
+ * by now is in no other's part of this. */
+static int64_t surely(const struct tree *t)
+{
+	int64_t sum = memory_hugetlb(t) + memory_unmapped(t);
+
+	for (uint32_t i = 0; i < t->table.nlive; i++) {
+		const struct process *p = &t->table.row[t->table.live[i]];
+		int64_t rss = p->stat.rss_pages * t->reading.page_bytes;
+		int64_t own = p->uss_bytes + rss - p->shared_bytes - p->walk_private_bytes;
+
+		if (!p->ended && !p->vanished && !p->memory_of && p->uss_bytes >= 0 && own > 0)
+			number_add(&sum, own < rss ? own : rss);
+	}
+	return sum - pages_error(t);
+}
+
 /* Where processes that may share memory have much more of it since they were walked, or less, the
- * sum says only how much it is at most. */
+ * sum says only how much it is at most; what is surely nobody else's may be more than they had
+ * before. */
 void peak_raise(struct tree *t, int64_t age)
 {
 	const int64_t few = 8 << 20;
-	const int64_t pss = t->parts[PART_PSS] + memory_hugetlb(t) + memory_unmapped(t);
+	int64_t pss = t->parts[PART_PSS] + memory_hugetlb(t) + memory_unmapped(t);
 
 	if (pss + t->parts[PART_COPIED] > t->peak_pss_at_most)
 		t->peak_pss_at_most = pss + t->parts[PART_COPIED];
-	if (t->parts[PART_UNSURE] > pss / 20 + few || any_outdated(t))
-		return;
+	if (pss > t->peak_pss && (t->parts[PART_UNSURE] > pss / 20 + few || any_outdated(t)))
+		pss = t->peak_pss ? surely(t) : 0; /* else that of RSS says more */
 	if (pss <= t->peak_pss)
 		return;
 	t->peak_pss = pss;
