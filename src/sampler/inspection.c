@@ -210,6 +210,7 @@ enum {
 struct seen {
 	uint32_t kind[STALL_NUMBER_OF]; /* how many */
 	pid_t sleeper;                  /* that of STALL_TIMER */
+	struct waiting turns;           /* of which most threads wait for one mutex */
 	struct waiting of[STALL_NUMBER_OF];
 };
 
@@ -253,6 +254,10 @@ static void look(struct pauses *p, const struct tree *t, const struct root *proc
 		if (!look_at(p, t, proc, pid[n], &now[looked]))
 			continue;
 		looked++;
+		if (w->takers > seen->turns.takers) {
+			seen->turns = *w;
+			inspection_mask_text(p->secrets, seen->turns.text, sizeof w->text);
+		}
 		if (seen->kind[w->kind]++ && (!w->is_named || seen->of[w->kind].is_named))
 			continue;
 		seen->of[w->kind] = *w;
@@ -340,10 +345,21 @@ static void count_failed(struct pauses *p, const struct root *proc, const struct
 	p->failed = known ? failed : 0;
 }
 
+static void count_turns(struct pause *k, const struct waiting *w)
+{
+	if (!w->takers)
+		return;
+	if (!k->looks++)
+		snprintf(k->text, sizeof k->text, "%s", w->text);
+	if (w->takers > k->most)
+		k->most = w->takers;
+}
+
 /* Whatever it did since the last look: in how many of them all of it waited. */
 static void count_look(struct pauses *p, const struct seen *seen, enum stall kind)
 {
 	p->looks++;
+	count_turns(&p->turns, &seen->turns);
 	if (kind == STALL_NONE)
 		return;
 	add(p, seen, kind, 0);
@@ -420,6 +436,11 @@ void pauses_say_end(const struct pauses *p, struct sample *s)
 		sample_meta_int(s, "job.waited.connects_failed", p->connects_failed);
 	if (p->looks)
 		sample_meta_int(s, "job.waited.looks", p->looks);
+	if (p->turns.looks >= LEAST_LOOKS) {
+		sample_meta_int(s, "job.waited.turns_looks", p->turns.looks);
+		sample_meta_text(s, "job.waited.turns_in", p->turns.text);
+		sample_meta_int(s, "job.waited.turns_most", p->turns.most);
+	}
 	for (int kind = STALL_NONE + 1; kind < STALL_NUMBER_OF; kind++) {
 		bool long_one = p->kind[kind].ns >= LEAST_MS * NS_PER_MS;
 

@@ -37,6 +37,7 @@ TEXT_OF(file_lock_in, story.wait[STALL_FILE_LOCK].in)
 TEXT_OF(database_lock_in, story.wait[STALL_DATABASE].in)
 TEXT_OF(storage_wait_in, story.wait[STALL_STORAGE].in)
 TEXT_OF(network_wait_in, story.wait[STALL_NETWORK].in)
+TEXT_OF(turns_in, story.turns.in)
 TEXT_OF(repeated_command, story.starts_command)
 TEXT_OF(silent_advice, story.silent_advice)
 TEXT_OF(ending, ending.words)
@@ -448,6 +449,7 @@ const struct text_variable text_variables[] = {
 	  file_lock_in },
 	{ "database_lock_in", "The process that was seen to wait for the lock of a database first.",
 	  database_lock_in },
+	{ "turns_in", "The process whose threads take turns at a mutex.", turns_in },
 	{ "network_wait_in", "The process that was seen to wait for the network first.",
 	  network_wait_in },
 	{ "storage_wait_in", "The process that was seen to wait for storage first.",

@@ -541,9 +541,24 @@ static void find_reread(struct story *y, const struct run *r)
 	}
 }
 
+/* Of a job's only node. */
+static void tell_turns(struct story_wait *w, const struct run *r)
+{
+	const char *in = run_find_text(r, 1, "job.waited.turns_in");
+
+	w->ratio = w->ratio_least = NAN;
+	if (r->nnodes != 2 || !in)
+		return;
+	take_looks(w, meta_of(r, 1, "job.waited.turns_looks"), meta_of(r, 1, "job.waited.looks"));
+	w->most = meta_of(r, 1, "job.waited.turns_most");
+	snprintf(w->in, sizeof w->in, "%.*s", (int)strcspn(in, ")") + 1, in);
+}
+
 void summary_pauses_make(struct summary *s, const struct run *r)
 {
 	double woken;
+
+	tell_turns(&s->story.turns, r);
 
 	find_hangs(s, r);
 	s->story.wakes_per_s = wakes(s, &woken);

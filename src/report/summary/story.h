@@ -125,6 +125,7 @@ struct story {
 	char silent_in[STORY_TEXT + 200];
 	char silent_advice[STORY_WHERE];
 	struct story_wait wait[STALL_NUMBER_OF];
+	struct story_wait turns;        /* one thread ran while others waited for one mutex */
 	double waited_longest_s;        /* of one kind; NAN: without a watch */
 	char idle_in[STORY_TEXT + 220]; /* "; meanwhile sleep (pid 12) ..." of the longest; or "" */
 	/* How often it woke a second while it rested; how often it started sleep, and what else as

@@ -525,10 +525,14 @@ static bool look_at(struct thread *t, pid_t pid, const char *tid, enum stall *ki
 	return true;
 }
 
-/* Of its threads the one whose wait says most. */
+/* Of its threads the one whose wait says most; and how many others wait for one mutex while it
+ * runs.
+ */
 static enum stall look_at_threads(const struct root *proc, struct connections *known, pid_t pid,
-				  char target[TARGET])
+				  char target[TARGET], uint32_t *takers)
 {
+	uint64_t mutex = 0;
+	uint32_t running = 0, same = 0;
 	char path[48], buf[1024] __attribute__((aligned(8)));
 	enum stall best = STALL_NUMBER_OF, kind;
 	struct thread t = { .proc = proc, .known = known };
@@ -545,12 +549,16 @@ static enum stall look_at_threads(const struct root *proc, struct connections *k
 			if (entry->d_name[0] == '.' || !look_at(&t, pid, entry->d_name, &kind))
 				continue;
 			n++;
+			running += kind == STALL_NONE;
+			if (kind == STALL_LOCK && (!same || t.arg[0] == mutex) && ++same)
+				mutex = t.arg[0];
 			if (kind >= best)
 				continue;
 			best = kind;
 			snprintf(target, TARGET, "%s", t.target);
 		}
 	file_close(&dir);
+	*takers = running == 1 && same > 1 ? same : 0;
 	return best;
 }
 
@@ -576,8 +584,9 @@ int waiting_look(const struct root *proc, struct connections *known, pid_t pid, 
 	if (root_read(proc, path, text, sizeof text) <= 0 || proc_stat_parse(text, &st) != 0 ||
 	    proc_stat_ended(&st))
 		return -ESRCH;
+	out->takers = 0;
 	out->kind = st.num_threads == 1 ? look_at_only_thread(proc, known, pid, &st, target)
-					: look_at_threads(proc, known, pid, target);
+					: look_at_threads(proc, known, pid, target, &out->takers);
 	if (out->kind == STALL_NUMBER_OF)
 		return -ESRCH;
 	if (st.num_threads > 1)

@@ -45,8 +45,10 @@ int waiting_memory(const struct root *proc, pid_t pid, uint64_t at, void *out, s
 enum { WAITING_TEXT = 240, WAITING_THREADS = 16 /* of a process that are looked at */ };
 
 struct waiting {
-	enum stall kind;         /* STALL_NONE: a thread of it runs, or wants to */
-	bool is_named;           /* the text has what it waits for */
+	enum stall kind; /* STALL_NONE: a thread of it runs, or wants to */
+	bool is_named;   /* the text has what it waits for */
+	uint32_t takers; /* while one of its threads runs, or wants to, so many wait for one mutex;
+			    0: less than two */
 	char text[WAITING_TEXT]; /* "solver (pid 12, 16 threads) waits for a child" */
 };
 
