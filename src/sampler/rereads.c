@@ -19,6 +19,7 @@
 enum {
 	SOONEST_NS = 200 * 1000 * 1000,
 	RARER = 1000, /* than what a look costs */
+	LOOKS = 64,   /* about, until each time doubles */
 	PROCESSES = 4,
 	DESCRIPTORS = 32, /* of each that are looked at */
 	LEAST_READ = 4 << 20,
@@ -168,16 +169,20 @@ void rereads_step(struct rereads *r, const struct tree *t, const struct root *pr
 {
 	pid_t pid[PROCESSES];
 	size_t n;
-	int64_t began_ns, cost_ns;
+	int64_t began_ns, wait_ns, cost_ns, read = tree_read_bytes(t);
 
-	if (s->mono_ns < r->next_ns)
+	r->began_ns = r->began_ns ? r->began_ns : s->mono_ns;
+	if (s->mono_ns < r->next_ns || read - r->read < LEAST_READ)
 		return;
+	r->read = read;
 	began_ns = clock_cpu_ns();
 	n = tree_readers(t, LEAST_READ, pid, PROCESSES);
 	for (size_t i = 0; i < n; i++)
 		look_at_process(r, proc, pid[i]);
 	cost_ns = (clock_cpu_ns() - began_ns) * RARER;
-	r->next_ns = s->mono_ns + (cost_ns > SOONEST_NS ? cost_ns : SOONEST_NS);
+	wait_ns = (s->mono_ns - r->began_ns) / LOOKS;
+	wait_ns = wait_ns > SOONEST_NS ? wait_ns : SOONEST_NS;
+	r->next_ns = s->mono_ns + (cost_ns > wait_ns ? cost_ns : wait_ns);
 }
 
 /* ---- the end ---- */

@@ -6,7 +6,8 @@
  * far. What it read from one look to the next came from a file, pass after pass, if it is now just
  * as far in the file as that says; a file whose size changes, reads from anywhere in it, and what
  * comes from elsewhere give other places. Only files of local file systems are asked for their
- * size, by their descriptor. Looks are so rare that they take less than a thousandth of a core.
+ * size, by their descriptor. Looks are so rare that they take less than a thousandth of a core;
+ * there is none while the job reads hardly anything.
  */
 #ifndef SONDE_SAMPLER_REREADS_H
 #define SONDE_SAMPLER_REREADS_H
@@ -33,7 +34,8 @@ struct reread {
 };
 
 struct rereads {
-	int64_t next_ns;
+	int64_t began_ns, next_ns;
+	int64_t read; /* by the job, at the last look */
 	struct reread file[REREADS_FILES];
 	char mounts[REREADS_MOUNTS]; /* the text of mountinfo of the last look */
 };

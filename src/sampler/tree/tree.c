@@ -442,6 +442,11 @@ size_t tree_readers(const struct tree *t, int64_t least, pid_t *out, size_t cap)
 	return n;
 }
 
+int64_t tree_read_bytes(const struct tree *t)
+{
+	return t->job[JOB_READ];
+}
+
 size_t tree_pids(const struct tree *t, pid_t *out, size_t cap)
 {
 	return tree_busy(t, 0, out, cap);
