@@ -422,7 +422,7 @@ static int filesystem_read(void *state, struct sample *s)
 	f->began = true;
 	if (s->last && is_looking(f))
 		look_below(f);
-	if (!*f->place[FILLED].path && period_is_due(&f->full_looks, s, NS_PER_S))
+	if (!*f->place[FILLED].path && (period_is_due(&f->full_looks, s, 2 * NS_PER_S) || s->last))
 		look_for_full(f, s);
 	if (s->last)
 		ask_last(f, s);
