@@ -199,10 +199,11 @@ void ranks_find(struct waits *w, const struct root *proc)
 enum {
 	SOONEST_NS = 400 * 1000 * 1000,
 	RAREST_S = 60,
-	LOOKS = 64,     /* as many, about, however long the job is: each time doubles in so many */
-	RARER = 2000,   /* than what a look costs */
-	LITTLE = 10,    /* one tenth of a core */
-	LEAST_MS = 500, /* that is worth a word */
+	LOOKS = 64,   /* as many, about, however long the job is: each time doubles in so many */
+	RARER = 2000, /* than what a look costs, */
+	SEARCH_RARER = 1000, /* and a search for other ends */
+	LITTLE = 10,         /* one tenth of a core */
+	LEAST_MS = 500,      /* that is worth a word */
 	LEAST_LOOKS = 4
 };
 
@@ -397,7 +398,7 @@ static int64_t pause_after(const struct pauses *p, int64_t now_ns, int64_t cost_
 static void spent(struct pauses *p, int64_t now_ns, int64_t cost_ns)
 {
 	if (p->connections.searched)
-		p->search_ns = now_ns + cost_ns * RARER;
+		p->search_ns = now_ns + cost_ns * SEARCH_RARER;
 	else
 		p->cost_ns = cost_ns;
 	p->next_ns = now_ns + pause_after(p, now_ns, p->cost_ns);

@@ -25,9 +25,9 @@ echo FINISHED >".ipc-$job"
 wait $monitor || fail "perfmon: $(cat said)"
 
 # What is below /proc, /sys and /dev/shm, where other jobs of this machine may make spans, is no shared directory; nor is that of Sonde's helpers.
-# How full a disk of this machine is Sonde asks itself; only of file systems that may hang does a helper ask.
-mount=$(findmnt -n -o TARGET -T .)
-grep -v pwrite64 calls | grep -vE '"/(proc|sys|dev/shm)/|</(proc|sys|dev/shm)[/>]|/libexec/sonde/' | grep -vF "\"$mount\"," >names
+# How full disks of this machine are Sonde asks itself; only of file systems that may hang does a helper ask.
+findmnt -rn -o TARGET -t tmpfs,ext2,ext3,ext4,xfs,btrfs,f2fs,zfs | sed 's/.*/"&",/' >local
+grep -v pwrite64 calls | grep -vE '"/(proc|sys|dev/shm)/|</(proc|sys|dev/shm)[/>]|/libexec/sonde/' | grep -vFf local >names
 asked=$(grep -c "stat.*\"\.ipc-$job\"" names)
 ! grep -v "stat.*\"\.ipc-$job\"" names | grep -v 'stat.*"stacks-asked"' || fail "more than that is asked for"
 samples=$(grep -c 'pwrite64.*\.tail' calls)
