@@ -56,7 +56,7 @@ verdicts() { # HOW: the sentences on turns at a lock
 	"$SONDE" show --json "job_$1" | jq -r '.verdicts[] | select(.rule | startswith("lock-turns")).sentence'
 }
 verdicts turns >said
-contains said "Threads take turns at a lock"
+contains said "One thread at a time has the lock"
 contains said "turns (pid "
 contains said " of them waited for one mutex while one worked"
 [ "$(figure job_turns '.nodes[0].metadata["job.waited.turns_most"]')" = 3 ] || fail "not three waited: $(cat said)"

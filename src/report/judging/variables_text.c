@@ -449,7 +449,7 @@ const struct text_variable text_variables[] = {
 	  file_lock_in },
 	{ "database_lock_in", "The process that was seen to wait for the lock of a database first.",
 	  database_lock_in },
-	{ "turns_in", "The process whose threads take turns at a mutex.", turns_in },
+	{ "turns_in", "The process whose threads wait for one mutex.", turns_in },
 	{ "network_wait_in", "The process that was seen to wait for the network first.",
 	  network_wait_in },
 	{ "storage_wait_in", "The process that was seen to wait for storage first.",
