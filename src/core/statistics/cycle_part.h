@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cycle_part.h - what cycle.c, cycle_pattern.c and cycle_series.c share.
+ * cycle_part.h - what cycle.c and cycle_series.c share.
  *
  * Private to these.
  */
