@@ -109,7 +109,7 @@ subprocess.run([SONDE, "report", "-o", "page", "many"], check=True)
 assert SAID in pathlib.Path("page/report.html").read_text(encoding="utf-8")
 
 # Threads that begin and end, in processes that execute themselves four times.
-seen, code = record("turns", CROWD, "2", "6", "0", "0.5", "4", threads=5)
+seen, code = record("turns", CROWD, "2", "6", "0", "1", "4", threads=5)
 check_shares("turns", seen)
 check_sum("turns", code, 0.03)
 named = sum(s.weight * s.unit for s in seen.samples if not any("+0x" in part or part.startswith("(") for part in seen.path(s.node)))
