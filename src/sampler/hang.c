@@ -492,6 +492,7 @@ void rank_watch_step(struct rank_watch *w, struct tree *t, struct sample *s)
 	take_ranks(w, s);
 	if (w->look.pid || now_ns < w->due_ns)
 		return;
+	/* The answer was that there are none, and none came. */
 	if (!tree_has_other_programs(t) && w->look.looks && !w->looks) {
 		plan_ranks(w, now_ns);
 		return;

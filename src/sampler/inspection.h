@@ -109,7 +109,8 @@ struct pauses {
 		char text[2 * WAITING_TEXT + 8]; /* of the first process that was seen in it */
 		bool beside_sleeper;             /* and of the one that slept meanwhile */
 		bool is_named;                   /* what it waits for */
-	} kind[STALL_NUMBER_OF], turns; /* turns: one thread ran, and most others waited for it */
+	} kind[STALL_NUMBER_OF], turns; /* turns: of processes of which one thread ran while others
+					 * waited for one mutex */
 };
 
 /* After the tree's sample. */

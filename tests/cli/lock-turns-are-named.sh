@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Threads of which one works in a mutex while the others wait for it are told so, with the function that works; threads that wait for work in a
+# Threads of which one works in a mutex while the others wait for it are told so, with the function that works, whatever the program's name; threads that wait for work in a
 # condition, or that each have a mutex of their own, are not.
 . "$TOP/tests/lib.sh"
 need gcc
@@ -12,13 +12,13 @@ cat >turns.c <<'END'
 static pthread_mutex_t all = PTHREAD_MUTEX_INITIALIZER, own[4] = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER,
 	PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER };
 static pthread_cond_t come = PTHREAD_COND_INITIALIZER;
-static int how, over;
+static int how, over, left = 100; /* pieces of work, for whoever is there */
 __attribute__((noinline)) static void measure(void) { work(60); sink += 1; }
 static void *worker(void *arg)
 {
 	long i = (long)arg;
 
-	for (int k = 0; k < (how == 'c' ? 40 : 14); k++) {
+	while (__atomic_fetch_sub(&left, how == 'c' ? 2 : 1, __ATOMIC_RELAXED) > 0) {
 		pthread_mutex_t *m = how == 'o' ? &own[i] : &all;
 
 		pthread_mutex_lock(m);
@@ -50,14 +50,14 @@ int main(int argc, char **argv)
 	return 0;
 }
 END
-gcc -O1 -g -pthread -I "$TOP/tests/programs" -o turns turns.c || fail "gcc"
+gcc -O1 -g -pthread -I "$TOP/tests/programs" -o 'turns)' turns.c || fail "gcc"
 verdicts() { # HOW: the sentences on turns at a lock
-	"$SONDE" run --quiet -i 100ms -o "job_$1" -- ./turns "$1" || fail "turns $1"
+	"$SONDE" run --quiet -i 100ms -o "job_$1" -- './turns)' "$1" || fail "turns $1"
 	"$SONDE" show --json "job_$1" | jq -r '.verdicts[] | select(.rule | startswith("lock-turns")).sentence'
 }
 verdicts turns >said
 contains said "One thread at a time has the lock"
-contains said "turns (pid "
+contains said "at turns) (pid "
 contains said " of them waited for one mutex while one worked"
 [ "$(figure job_turns '.nodes[0].metadata["job.waited.turns_most"]')" = 3 ] || fail "not three waited: $(cat said)"
 if "$SONDE" show --json job_turns | jq -e '.code' >/dev/null 2>&1; then

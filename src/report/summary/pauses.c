@@ -541,17 +541,20 @@ static void find_reread(struct story *y, const struct run *r)
 	}
 }
 
-/* Of a job's only node. */
+/* Of a job's only node: who it is, without that it runs. */
 static void tell_turns(struct story_wait *w, const struct run *r)
 {
+	static const char last[] = " threads)";
 	const char *in = run_find_text(r, 1, "job.waited.turns_in");
+	const char *end = in ? strstr(in, last) : NULL;
 
 	w->ratio = w->ratio_least = NAN;
 	if (r->nnodes != 2 || !in)
 		return;
 	take_looks(w, meta_of(r, 1, "job.waited.turns_looks"), meta_of(r, 1, "job.waited.looks"));
 	w->most = meta_of(r, 1, "job.waited.turns_most");
-	snprintf(w->in, sizeof w->in, "%.*s", (int)strcspn(in, ")") + 1, in);
+	snprintf(w->in, sizeof w->in, "%.*s", end ? (int)(end + sizeof last - 1 - in) : STORY_TEXT,
+		 in);
 }
 
 void summary_pauses_make(struct summary *s, const struct run *r)
@@ -559,7 +562,6 @@ void summary_pauses_make(struct summary *s, const struct run *r)
 	double woken;
 
 	tell_turns(&s->story.turns, r);
-
 	find_hangs(s, r);
 	s->story.wakes_per_s = wakes(s, &woken);
 	s->story.may_serve = may_serve(&s->story);
