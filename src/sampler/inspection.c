@@ -4,6 +4,7 @@
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/process.h"
+#include "base/random.h"
 #include "base/text/number.h"
 #include "core/stacks/rollcall.h"
 #include "job/scheduler/scheduler.h"
@@ -384,15 +385,15 @@ static void count(struct pauses *p, const struct root *proc, const struct seen *
 	add(p, seen, STALL_STORAGE, ns);
 }
 
+/* Half of it to one and a half: regular looks would beat with a job of regular steps. */
 static int64_t pause_after(const struct pauses *p, int64_t now_ns, int64_t cost_ns)
 {
 	int64_t wait = (now_ns - p->since_ns) / LOOKS;
 
-	if (wait < SOONEST_NS)
-		wait = SOONEST_NS;
-	if (wait > RAREST_S * NS_PER_S)
-		wait = RAREST_S * NS_PER_S;
-	return wait > cost_ns * RARER ? wait : cost_ns * RARER;
+	wait = wait < SOONEST_NS ? SOONEST_NS : wait;
+	wait = wait > RAREST_S * NS_PER_S ? RAREST_S * NS_PER_S : wait;
+	wait = wait > cost_ns * RARER ? wait : cost_ns * RARER;
+	return (int64_t)((double)wait * (0.5 + random_unit(&(struct random){ (uint64_t)now_ns })));
 }
 
 static void spent(struct pauses *p, int64_t now_ns, int64_t cost_ns)

@@ -2,6 +2,7 @@
 #include "unwind/watch.h"
 
 #include "base/clock.h"
+#include "base/random.h"
 #include "source/procfile.h"
 #include "unwind/space.h"
 
@@ -69,6 +70,7 @@ struct watch {
 	uint32_t on_cpu, ready, unseen, refused; /* nodes */
 	int64_t began_ns, now_ns, due_ns, tick_ns, boot_ns;
 	int64_t cost_ns[COSTS]; /* of the last looks */
+	struct random random;
 };
 
 /* ---- time ---- */
@@ -486,9 +488,10 @@ int64_t watch_due_ns(const struct watch *w)
 	return w->due_ns;
 }
 
-/* The next one is so late that all together take no more than their share. What a few alone cost,
- * as to learn what new programs have where, makes no difference: they would leave a job of seconds
- * without any. */
+/* The next one is so late that all together take no more than their share, and half of that to one
+ * and a half: regular ones would find a job of regular steps in the same part of a step each time.
+ * What a few alone cost, as to learn what new programs have where, makes no difference: they would
+ * leave a job of seconds without any. */
 static void plan(struct watch *w, int64_t cost_ns)
 {
 	const struct stacks_watch *page = &w->page->watch;
@@ -498,7 +501,8 @@ static void plan(struct watch *w, int64_t cost_ns)
 		if (w->cost_ns[i] < steady_ns)
 			steady_ns = w->cost_ns[i];
 	least_ns = page->share ? steady_ns * 1000 / page->share * 1000 : 0;
-	w->due_ns = w->now_ns + (rest_ns > least_ns ? rest_ns : least_ns);
+	rest_ns = rest_ns > least_ns ? rest_ns : least_ns;
+	w->due_ns = w->now_ns + (int64_t)((double)rest_ns * (0.5 + random_unit(&w->random)));
 	memmove(w->cost_ns, w->cost_ns + 1, sizeof w->cost_ns - sizeof w->cost_ns[0]);
 	w->cost_ns[COSTS - 1] = cost_ns;
 }
@@ -587,6 +591,7 @@ struct watch *watch_make(struct stacks_page *page, struct spaces *spaces, struct
 	w->refused = profile_named(profile, 0, WAIT_REFUSED);
 	w->began_ns = page->watch.began_ns;
 	w->due_ns = w->now_ns = clock_mono_ns();
+	w->random.state = (uint64_t)w->now_ns;
 	w->tick_ns = NS_PER_S / sysconf(_SC_CLK_TCK);
 	return w;
 }
