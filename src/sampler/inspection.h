@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * inspection.h - looks at the job's threads by processes of their own, so that the recorder does
- * not wait: for watches over it, for who asks on another node, and now and then for its pauses.
+ * not wait: for watches over it, and for who asks on another node.
  */
 #ifndef SONDE_SAMPLER_INSPECTION_H
 #define SONDE_SAMPLER_INSPECTION_H
@@ -10,7 +10,6 @@
 #include "base/root.h"
 #include "job/secret/secret_list.h"
 #include "sampler/tree/tree.h"
-#include "source/program/waiting.h"
 #include "waits/wait.h"
 
 #include <stdbool.h>
@@ -70,54 +69,6 @@ const char *inspection_text(const struct inspection *l, int which);
 
 /* Sets rank of each thread, and how many there are. */
 void ranks_find(struct waits *w, const struct root *proc);
-
-/*
- * What a job waits for while it does little, over all of its time: looked at now and
- * then, and added up by kind.
- *
- * A look takes the last processes that were started. The time since the look before counts for the
- * wait that says most when the job used less than a tenth of a core in it; for processes that are
- * stopped, or wait for a lock on a file or for storage, whatever the others do. Looks are so rare
- * that they take less than a thousandth of a core; those that search for the other ends of
- * connections, which takes longer, are rarer. Only processes that have run since the last look are
- * looked at.
- */
-
-enum { PAUSES_PROCESSES = 16 };
-
-struct pauses {
-	int64_t since_ns, looked_ns, next_ns; /* 0: none yet */
-	int64_t cpu_ns;                       /* the job's at the last look */
-	int64_t search_ns, cost_ns; /* when connections may be searched again; of a look without */
-	const struct secret_list *secrets; /* of the site and the user; NULL: none */
-	struct connections connections;
-	/* What was seen at the last look: who has not run since waits for the same. */
-	struct looked {
-		pid_t pid;
-		int64_t ran_ns;
-		bool searched; /* connections and locks might be searched */
-		struct waiting is;
-	} looked[PAUSES_PROCESSES];
-	size_t nlooked;
-	int64_t failed,
-		connects_failed; /* of TCP: the kernel's count; since looks found it asleep */
-	bool failed_known;
-	uint32_t looks; /* so far, */
-	struct pause {
-		int64_t ns, most; /* most: processes in one look */
-		uint32_t looks;   /* and in which all processes that were looked at waited so */
-		char text[2 * WAITING_TEXT + 8]; /* of the first process that was seen in it */
-		bool beside_sleeper;             /* and of the one that slept meanwhile */
-		bool is_named;                   /* what it waits for */
-	} kind[STALL_NUMBER_OF], turns; /* turns: of processes of which one thread ran while others
-					 * waited for one mutex */
-};
-
-/* After the tree's sample. */
-void pauses_step(struct pauses *p, const struct tree *t, const struct root *proc,
-		 const struct sample *s);
-/* At the end, as metadata. */
-void pauses_say_end(const struct pauses *p, struct sample *s);
 
 /*
  * What a job does now on this node, for `sonde stacks` on another one.

@@ -11,6 +11,7 @@
 #include "core/sample.h"
 #include "sampler/hang.h"
 #include "sampler/inspection.h"
+#include "sampler/pauses.h"
 #include "sampler/marks.h"
 #include "sampler/rereads.h"
 #include "sampler/span_files.h"

@@ -75,6 +75,7 @@ static const struct metric metrics[] = {
 _Static_assert(sizeof metrics / sizeof metrics[0] == METRICS_NUMBER_OF, "a row for every index");
 
 enum { FILES_A_SECOND = 8, PIDS = 256 };
+enum { LOCAL_S = 5 }; /* from one question to all local file systems to the next */
 enum { ROOT, OUTPUT, WORK, TEMPORARY, WRITTEN, FILLED, NPLACES };
 /* Labels of the instance, with the path. */
 static const char *const roles[NPLACES] = { "root",      "output",  "work",
@@ -422,7 +423,8 @@ static int filesystem_read(void *state, struct sample *s)
 	f->began = true;
 	if (s->last && is_looking(f))
 		look_below(f);
-	if (!*f->place[FILLED].path && (period_is_due(&f->full_looks, s, 2 * NS_PER_S) || s->last))
+	if (!*f->place[FILLED].path &&
+	    (period_is_due(&f->full_looks, s, LOCAL_S * NS_PER_S) || s->last))
 		look_for_full(f, s);
 	if (s->last)
 		ask_last(f, s);
