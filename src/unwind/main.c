@@ -121,6 +121,14 @@ static void take_sample(struct unwinder *u, const struct record_view *v)
 		spaces_learn(&u->spaces, x, clock_mono_ns());
 		unwind_sample(u, x, &sample);
 	}
+	who = (struct sampled){ (pid_t)sample.pid, (pid_t)sample.tid, sample.time_ns,
+				sample.period };
+	if (sample.in_kernel && !u->touched) {
+		who.period = u->rounds ? rounds_period_ns(u->rounds, v->ring) : who.period;
+		if (who.period)
+			profile_add_kernel(u->profile, x, &who, &u->stack);
+		return;
+	}
 	if (u->stack.flags & FRAME_CUT)
 		atomic_fetch_add(&u->page->cut, 1);
 	if (u->stack.flags & FRAME_LOST_WAY)
@@ -130,8 +138,6 @@ static void take_sample(struct unwinder *u, const struct record_view *v)
 		u->missed[v->ring] = 0;
 		return;
 	}
-	who = (struct sampled){ (pid_t)sample.pid, (pid_t)sample.tid, sample.time_ns,
-				sample.period };
 	interpreted_sample(u->interpreted, x, &who);
 	if (u->rounds)
 		rounds_sample(u->rounds, v->ring, &u->stack);

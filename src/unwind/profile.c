@@ -308,6 +308,15 @@ void profile_add(struct profile *p, struct space *x, const struct sampled *s,
 		count_put(p, &one);
 }
 
+void profile_add_kernel(struct profile *p, struct space *x, const struct sampled *s,
+			const struct stack *stack)
+{
+	const struct looked l = { profile_node(p, stack), SAMPLE_KERNEL, 1 };
+
+	names_earn(p->names, s->period);
+	profile_look(p, x, s, &l);
+}
+
 void profile_look(struct profile *p, struct space *x, const struct sampled *s,
 		  const struct looked *l)
 {
@@ -514,7 +523,9 @@ static bool tell_nodes(struct profile *p)
  * bytes a time in the recording. Of other kinds times are compared. */
 static int64_t told_ns(const struct group *g, int64_t at_ns)
 {
-	return g->kind == SAMPLE_CPU || g->kind == SAMPLE_PYTHON ? at_ns & -(1 << 20) : at_ns;
+	return g->kind == SAMPLE_CPU || g->kind == SAMPLE_PYTHON || g->kind == SAMPLE_KERNEL
+		       ? at_ns & -(1 << 20)
+		       : at_ns;
 }
 
 /* Those of one group from the first that was not told. */

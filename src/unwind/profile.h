@@ -56,6 +56,9 @@ struct profile *profile_make(struct stacks_page *page, struct names *names, stru
 uint32_t profile_seen(struct profile *p, const struct stack *stack, int64_t cpu_ns);
 void profile_add(struct profile *p, struct space *x, const struct sampled *s,
 		 const struct stack *stack);
+/* Likewise of what the kernel did for it; it is put at once, and is not one of the samples. */
+void profile_add_kernel(struct profile *p, struct space *x, const struct sampled *s,
+			const struct stack *stack);
 /* The node of a stack; 0: there is no room, not even for what has none. */
 uint32_t profile_node(struct profile *p, const struct stack *stack);
 /* Below it, what is no code: what was done or waited for. Where there is no room it is `node`. */

@@ -29,6 +29,7 @@ bool record_sample(const struct record_view *r, uint32_t faults, struct record_s
 	*s = (struct record_sample){ 0 };
 	if (r->n < 32)
 		return false;
+	s->in_kernel = (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
 	memcpy(&s->pid, at, sizeof s->pid);
 	memcpy(&s->tid, at + 4, sizeof s->tid);
 	s->time_ns = (int64_t)get(at + 8);

@@ -43,6 +43,7 @@ struct record_sample {
 	int64_t time_ns, period;
 	uint64_t address; /* of the page fault; 0: it is of none */
 	bool has_registers;
+	bool in_kernel; /* it is of what the kernel did for that stack */
 	uint64_t registers[STACKS_NREGISTERS];
 	const uint8_t *stack;
 	uint64_t stack_size;

@@ -445,6 +445,15 @@ void rounds_sample(struct rounds *r, uint32_t slot, const struct stack *stack)
 	s->node[s->n++] = node;
 }
 
+int64_t rounds_period_ns(struct rounds *r, uint32_t slot)
+{
+	struct slot *s = &r->slot[slot];
+	bool counts = s->thread && s->warm;
+
+	s->warm |= s->thread != 0;
+	return counts ? rounded(s->period_ns) : 0;
+}
+
 void rounds_lost(struct rounds *r, uint32_t slot, uint64_t n)
 {
 	int64_t lost = slot_event_lost(&r->event[slot]);

@@ -37,6 +37,9 @@ void rounds_finish(struct rounds *r);
 
 /* A sample of the thread of that slot. */
 void rounds_sample(struct rounds *r, uint32_t slot, const struct stack *stack);
+/* What a sample of the kernel's work in that slot stands for, a few different ones; 0: it does not
+ * count. */
+int64_t rounds_period_ns(struct rounds *r, uint32_t slot);
 /* The ring of that slot had no room for so many records. */
 void rounds_lost(struct rounds *r, uint32_t slot, uint64_t n);
 /* It executes another program; what was sampled is put first. */

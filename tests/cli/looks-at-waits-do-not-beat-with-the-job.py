@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Four processes of one step length, each at another part of it: regular looks would find the same one at work each time, and never
 where it waits. Whatever the length, each is seen to wait for about what it waits."""
 import json

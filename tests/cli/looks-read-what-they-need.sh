@@ -3,7 +3,7 @@
 # A look at blocked threads reads the files of all processes only where a thread waits for one, and who is whose child only where one waits
 # for a child. Of a job that waits, only processes that have run since are looked at again, and the kernel's function that one sleeps in is
 # read only where its system call does not tell all. Neither are ranks of MPI looked for again among processes that execute the program that they
-# did, nor memory in descriptors of a process that has not run.
+# did, nor memory in descriptors of a process that has not run. Holders of locks are looked for the more rarely the more often there was none.
 . "$TOP/tests/lib.sh"
 need strace
 [ -x "$LIBEXEC/sonde-unwind" ] || skip "the helper sonde-unwind was not built"
@@ -52,3 +52,10 @@ sed -i 's/sleep 3/sleep 21/g' job.sh
 strace -f -qq -o calls -e trace=openat "$SONDE" run --quiet -i 500ms -o longer -- sh job.sh
 holds "environments that were read" "$(count calls '"[0-9]*/environ",') >= 4 && $(count calls '"[0-9]*/environ",') <= 8"
 holds "lists of descriptors for memory" "$(count calls '"[0-9]*/fd", O_RDONLY|O_CLOEXEC|O_DIRECTORY') >= 1 && $(count calls '"[0-9]*/fd", O_RDONLY|O_CLOEXEC|O_DIRECTORY') <= 6"
+
+# It wakes all the time, and nobody has a lock.
+strace -f -qq -o calls -e trace=openat "$SONDE" run --quiet -i 100ms -o wakes -- "$PYTHON" -c 'import time
+for _ in range(400): time.sleep(0.02)'
+holds "looks at what it waits for" "$(count calls '"[0-9]*/syscall",') >= 9"
+holds "looks for holders of locks" "$(count calls '"locks",') >= 1 && $(count calls '"locks",') <= 8"
+holds "counts of failed connects" "$(count calls '"[0-9]*/net/snmp",') <= 6"

@@ -90,6 +90,7 @@ enum sample_kind {
 	SAMPLE_WAITS,
 	SAMPLE_PYTHON,   /* CPU time again, of Python's threads, by Python's functions */
 	SAMPLE_RESIDENT, /* resident memory at one moment (t0 = t1), by who touched it first */
+	SAMPLE_KERNEL,   /* CPU time in the kernel, by the code that called it or faulted */
 	SAMPLE_KIND_NUMBER_OF
 };
 

@@ -170,6 +170,16 @@ const char *advice_of_faults(const struct summary *s)
 	return advice_by(s, memories, sizeof memories / sizeof memories[0], any_memory);
 }
 
+const char *advice_of_calls(const struct summary *s)
+{
+	if (s->code && s->code->kernel && s->code->kernel->total > 0)
+		return "Of checks in a loop (sched_yield, poll without a timeout), let threads sleep until there is "
+		       "work; of look-ups of files (stat, open), ask for each file once.";
+	return "Which ones was not recorded: often they are checks in a loop (sched_yield, poll without a timeout) "
+	       "or look-ups of files (stat, open). Count them with strace -c -f, then let threads sleep until there "
+	       "is work, or ask for each file once.";
+}
+
 /* ---- what looks for an interpreter at each start ---- */
 
 static const struct {

@@ -7,6 +7,7 @@
 #include "core/glob.h"
 #include "core/stacks/symbol.h"
 #include "report/judging/advice.h"
+#include "report/judging/hotspot_part.h"
 #include "report/summary/code.h"
 #include "report/summary/parts.h"
 
@@ -47,9 +48,7 @@ static const struct {
 
 /* ---- what ---- */
 
-/* "Logger.debug (logging/__init__.py:1477)", "qsort (libc.so.6)". Of a package's file named as all
- * such are the package's name helps. */
-static void put_place(char *out, size_t size, const struct hot_place *p)
+void hotspot_put_place(char *out, size_t size, const struct hot_place *p)
 {
 	const char *base = symbol_base(p->file ? p->file : p->function->module);
 
@@ -94,12 +93,12 @@ static void say_branch(struct summary_hot *out, const struct found *f)
 
 	for (uint32_t i = 0; i < b->n; i++) {
 		decimal_append(out->place, sizeof out->place, "%s", i ? ", " : "");
-		put_place(out->place, sizeof out->place, &b->part[i]);
+		hotspot_put_place(out->place, sizeof out->place, &b->part[i]);
 		decimal_append(out->place, sizeof out->place, " %.0f %%",
 			       100 * f->scale * b->part[i].seconds / f->sampled_s);
 	}
 	decimal_append(out->place, sizeof out->place, ", called by ");
-	put_place(out->place, sizeof out->place, &b->from);
+	hotspot_put_place(out->place, sizeof out->place, &b->from);
 }
 
 static void say_place(struct summary_hot *out, const struct found *f, const struct classes *c)
@@ -115,16 +114,16 @@ static void say_place(struct summary_hot *out, const struct found *f, const stru
 	if (f->interpreter)
 		decimal_append(out->place, sizeof out->place, "the interpreter itself, ");
 	if (h->calls.function && h->calls.seconds < nearly_all * h->place.seconds) {
-		put_place(out->place, sizeof out->place, &h->place);
+		hotspot_put_place(out->place, sizeof out->place, &h->place);
 		decimal_append(out->place, sizeof out->place, ", %.0f %% of it in ",
 			       100 * h->calls.seconds / h->place.seconds);
 	}
-	put_place(out->place, sizeof out->place, h->calls.function ? &h->calls : &h->place);
+	hotspot_put_place(out->place, sizeof out->place, h->calls.function ? &h->calls : &h->place);
 	if (class >= CLASS_FIRST && !f->python && !f->interpreter)
 		decimal_append(out->place, sizeof out->place, " (%s)", classes_label(c, class));
 	if (h->calls.function && h->calls.seconds >= nearly_all * h->place.seconds) {
 		decimal_append(out->place, sizeof out->place, ", called by ");
-		put_place(out->place, sizeof out->place, &h->place);
+		hotspot_put_place(out->place, sizeof out->place, &h->place);
 	}
 	if (f->operation >= 0 && !h->calls.function)
 		decimal_append(out->place, sizeof out->place, ", which spends it in %s (%.60s)",
@@ -134,65 +133,8 @@ static void say_place(struct summary_hot *out, const struct found *f, const stru
 			       f->native.function->shown);
 	else if (h->by.function && h->own) {
 		decimal_append(out->place, sizeof out->place, ", called by ");
-		put_place(out->place, sizeof out->place, &h->by);
+		hotspot_put_place(out->place, sizeof out->place, &h->by);
 	}
-}
-
-/* Of what is said of one kind of code, the place where samples of that kind are, not where most of
- * the others are. What the kernel does has no samples: the calls of libraries around it have some.
- * A page fault has none: it is known only where nearly all is one place. */
-static const struct {
-	const char *class[3];
-} ins[HOT_INS] = {
-	[HOT_IN_KERNEL] = { { "io", "locks", "clock" } },
-	[HOT_IN_IO] = { { "io" } },
-	[HOT_IN_COPIES] = { { "copies" } },
-	[HOT_IN_ALLOCATION] = { { "allocation" } },
-	[HOT_IN_COMPRESSION] = { { "compression" } },
-	[HOT_IN_EXCEPTIONS] = { { "exceptions" } },
-	[HOT_IN_PATTERNS] = { { "pattern-compilation" } },
-	[HOT_IN_LOCKS] = { { "locks" } },
-	[HOT_IN_MPI] = { { "mpi" } },
-	[HOT_IN_OPENMP] = { { "openmp-wait" } },
-	[HOT_IN_PARSING] = { { "parsing" } },
-	[HOT_IN_FAULTS] = { { NULL } },
-};
-/* A share of a half of so many has an interval that begins at nearly nothing. */
-static const double in_least_samples = 5;
-
-static void put_in(char *out, size_t size, const struct hot *h)
-{
-	decimal_append(out, size, ", most likely in ");
-	put_place(out, size, &h->place);
-	if (h->by.function) {
-		decimal_append(out, size, ", called by ");
-		put_place(out, size, &h->by);
-	}
-	decimal_append(out, size, ".");
-}
-
-static int say_in(struct summary_hot *out, const struct found *f, const struct code *code,
-		  int which)
-{
-	const struct stacks *st = code->stacks;
-	uint32_t class[3];
-	struct hot h;
-	double all_s;
-	size_t n = 0;
-	int rc;
-
-	out->in[which][0] = '\0';
-	for (size_t i = 0; i < 3 && ins[which].class[i]; i++)
-		class[n++] = classes_find(&code->classes, ins[which].class[i]);
-	rc = n ? hot_make_of(&h, &all_s, st, class, n) : 0;
-	if (rc)
-		return rc;
-	if (n && h.own && h.place.seconds >= most * all_s &&
-	    all_s / st->total * st->effective >= in_least_samples)
-		put_in(out->in[which], sizeof out->in[which], &h);
-	else if (f->hot.own && !f->branch.n && f->share >= nearly_all)
-		put_in(out->in[which], sizeof out->in[which], &f->hot);
-	return 0;
 }
 
 /* What ranks do when they are not in MPI: one that has more of it is waited for. */
@@ -204,14 +146,14 @@ static int say_beside_mpi(struct summary_hot *out, const struct code *code)
 	struct hot_rest r;
 	int rc = mpi ? hot_rest_find(&r, st, mpi) : 0;
 
-	if (!mpi || rc || !(r.seconds / st->total * st->effective >= 2 * in_least_samples))
+	if (!mpi || rc || !(r.seconds / st->total * st->effective >= 2 * hotspot_least_samples))
 		return rc;
 	for (uint32_t i = 0; i < r.n && r.part[i].seconds >= part_least * r.seconds; i++) {
 		const struct stacks_function *calls = r.calls[i].function;
 
 		decimal_append(out->beside_mpi, sizeof out->beside_mpi, "%s",
 			       i ? ", " : ". Outside of MPI: ");
-		put_place(out->beside_mpi, sizeof out->beside_mpi, &r.part[i]);
+		hotspot_put_place(out->beside_mpi, sizeof out->beside_mpi, &r.part[i]);
 		decimal_append(out->beside_mpi, sizeof out->beside_mpi, " %.0f %%",
 			       100 * r.part[i].seconds / r.seconds);
 		if (calls && *calls->name)
@@ -486,10 +428,11 @@ static void find_spinning(struct summary *s)
 		const struct stacks_row *row = &rows->row[i];
 
 		if (row->class && (row->class == locks || row->class == spins))
-			put_place(s->code_spins, sizeof s->code_spins,
-				  &(struct hot_place){ .function = &st->functions[row->function],
-						       .file = row->file,
-						       .line = row->line });
+			hotspot_put_place(
+				s->code_spins, sizeof s->code_spins,
+				&(struct hot_place){ .function = &st->functions[row->function],
+						     .file = row->file,
+						     .line = row->line });
 	}
 }
 
@@ -529,10 +472,10 @@ static int find_fortran(struct summary *s)
 			continue;
 		best = row->function;
 		s->code_fortran[0] = '\0';
-		put_place(s->code_fortran, sizeof s->code_fortran,
-			  &(struct hot_place){ .function = &st->functions[best],
-					       .file = row->file,
-					       .line = row->line });
+		hotspot_put_place(s->code_fortran, sizeof s->code_fortran,
+				  &(struct hot_place){ .function = &st->functions[best],
+						       .file = row->file,
+						       .line = row->line });
 	}
 	s->code_fortran_ratio = stacks_share(st, sum);
 	free(of);
@@ -550,6 +493,19 @@ static double python_error(const struct summary *s)
 	return waited > 0 ? most_wrong * waited / (waited + s->cpu_s) : 0;
 }
 
+static int say_ins(struct summary *s, const struct hot *nearly_all_is)
+{
+	static const char opens[] = "open,open64,openat,openat64,__open*,creat,close,__close*";
+	const struct stacks *kernel = s->code->kernel;
+	int rc = 0;
+
+	s->hot.opens_ratio = kernel ? stacks_share(kernel, stacks_matching(kernel, opens)) : NAN;
+
+	for (int i = 0; i < HOT_INS && !rc; i++)
+		rc = hotspot_say_in(&s->hot, s->code, i, nearly_all_is);
+	return rc;
+}
+
 /* What was not sampled is taken to be as what was of the same commands; kernel time and short
  * processes are known to be none of it. */
 int summary_hot_make(struct summary *s)
@@ -561,8 +517,10 @@ int summary_hot_make(struct summary *s)
 
 	s->code_scans_least = s->code_r_ratio = s->code_r_text_ratio = s->code_fortran_ratio =
 		s->hot.ratio = s->hot.least = s->hot.seconds = NAN;
-	if (!a || !s->code->stacks || !(s->code->stacks->total > 0) || !(a->whole_s > 0))
+	if (!a || !(a->whole_s > 0))
 		return 0;
+	if (!s->code->stacks || !(s->code->stacks->total > 0))
+		return say_ins(s, NULL);
 	find_spinning(s);
 	rc = find_fortran(s);
 	if (rc)
@@ -575,7 +533,7 @@ int summary_hot_make(struct summary *s)
 		a->whole_s;
 	rc = find(&f, s->code);
 	if (rc || !f.hot.place.function)
-		return rc;
+		return rc ? rc : say_ins(s, NULL);
 	of = isnan(a->user_s) ? a->whole_s : fmax(0, a->user_s - a->short_s);
 	of = fmin(of, code_sampled_s(s));
 	f.error += f.python ? python_error(s) : 0;
@@ -584,8 +542,7 @@ int summary_hot_make(struct summary *s)
 	s->hot.ratio = s->hot.seconds / a->whole_s;
 	s->hot.least = fmax(0, f.share - f.error) * of / a->whole_s;
 	say_place(&s->hot, &f, &s->code->classes);
-	for (int i = 0; i < HOT_INS && !rc; i++)
-		rc = say_in(&s->hot, &f, s->code, i);
+	rc = say_ins(s, f.hot.own && !f.branch.n && f.share >= nearly_all ? &f.hot : NULL);
 	if (!rc)
 		rc = say_beside_mpi(&s->hot, s->code);
 	say_who(&s->hot, s);

@@ -354,10 +354,11 @@ const struct text_variable text_variables[] = {
 	  "(match.py:41)\".",
 	  hot_place },
 	{ "kernel_in",
-	  "The program's own function that most of the sampled calls of input, output, locks and clocks come "
-	  "from: \", most likely in load (load.py:18), called by main (load.py:30).\"; else the one that has four "
-	  "fifths of all samples; else \".\"",
+	  "Where the kernel's work was sampled, the calls or functions with most of it: \", 61 % of it in open64 "
+	  "(libc.so.6), called by demux (demux.c:12).\"; else the program's own function that most of the sampled "
+	  "calls of input, output, locks and clocks come from: \", most likely in load (load.py:18).\"; else \".\"",
 	  kernel_in },
+	{ "calls_advice", "What else tells of system calls, and what helps.", advice_of_calls },
 	{ "io_in", "The same of calls of input and output.", io_in },
 	{ "copies_in", "The same of copies of memory.", copies_in },
 	{ "allocation_in", "The same of allocating.", allocation_in },
@@ -373,7 +374,9 @@ const struct text_variable text_variables[] = {
 	{ "openmp_in", "The same of waiting in OpenMP's library.", openmp_in },
 	{ "parsing_in", "The same of parsing documents.", parsing_in },
 	{ "pattern_in", "The same of compiling regular expressions.", pattern_in },
-	{ "faults_in", "The one that has four fifths of all samples; else \".\"", faults_in },
+	{ "faults_in",
+	  "The same of page faults; else the one that has four fifths of all samples; else \".\"",
+	  faults_in },
 	{ "beside_mpi",
 	  "What ranks do outside of MPI: the program's functions with most of that time.",
 	  beside_mpi },

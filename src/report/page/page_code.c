@@ -537,5 +537,11 @@ void html_code(struct bytes *b, const struct page_source *p)
 		functions(b, code, code->python,
 			  "Functions of Python that used the most CPU time, with what they call in "
 			  "libraries. Shares of Python's sampled time, with the 95 % interval");
+	if (code->kernel && code->kernel->total > 0)
+		functions(
+			b, code, code->kernel,
+			"Functions that the kernel worked for most: system calls, and code that "
+			"touched new memory. Total: with what they call. Shares of its sampled time, "
+			"with the 95 % interval");
 	bytes_puts(b, "</section>");
 }

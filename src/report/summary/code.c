@@ -359,6 +359,9 @@ static int code_make(struct code **out, struct run *r, const struct summary *s, 
 	if (!rc && r->nsample_sets_of[SAMPLE_PYTHON])
 		rc = stacks_open(&code->python, r, &code->classes,
 				 &(struct stacks_selection){ .kind = SAMPLE_PYTHON }, e);
+	if (!rc && r->nsample_sets_of[SAMPLE_KERNEL])
+		rc = stacks_open(&code->kernel, r, &code->classes,
+				 &(struct stacks_selection){ .kind = SAMPLE_KERNEL }, e);
 	if (!rc && code->stacks && reconcile(code, s))
 		rc = err_set(e, -ENOMEM, "out of memory for the code of %.300s", r->path);
 	if (rc)
@@ -415,6 +418,7 @@ void code_free(struct code *code)
 		return;
 	stacks_close(code->stacks);
 	stacks_close(code->python);
+	stacks_close(code->kernel);
 	classes_free(&code->classes);
 	free(code);
 }

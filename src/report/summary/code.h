@@ -4,7 +4,8 @@
  * against what is known exactly.
  *
  * The exact CPU time is the sum of: what was sampled, by kind of code; processes that ended before
- * their first sample; the rest of user time; and kernel time, which no sample is of.
+ * their first sample; the rest of user time; and kernel time, whose samples, where they are
+ * permitted, tell who called the kernel.
  */
 #ifndef SONDE_REPORT_SUMMARY_CODE_H
 #define SONDE_REPORT_SUMMARY_CODE_H
@@ -54,6 +55,7 @@ struct code {
 	struct classes classes;
 	struct stacks *stacks; /* NULL: none were recorded */
 	struct stacks *python; /* the CPU time of Python's threads by its functions; NULL: none */
+	struct stacks *kernel; /* what of the kernel's CPU time was sampled; NULL: nothing */
 	struct code_account account;
 	struct code_gaps gaps;
 };

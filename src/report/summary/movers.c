@@ -125,6 +125,7 @@ static bool is_own_work(const struct mover *m)
 
 static void say_small(struct summary *s, const struct mover *m)
 {
+	static const double opens_least = 0.2;
 	struct story *y = &s->story;
 	const char *in = *s->hot.in[HOT_IN_IO] ? s->hot.in[HOT_IN_IO] : ".";
 	size_t size = sizeof y->small_io_where;
@@ -140,6 +141,11 @@ static void say_small(struct summary *s, const struct mover *m)
 	if (m->processes > 1)
 		decimal_append(y->small_io_where, size, "`");
 	decimal_append(y->small_io_where, size, "%s", in);
+	if (s->hot.opens_ratio >= opens_least)
+		decimal_append(
+			y->small_io_where, size,
+			" %.0f %% of the kernel's time went to opening and closing files: keep them open.",
+			100 * s->hot.opens_ratio);
 }
 
 /* Named only if it made nearly all. */

@@ -229,7 +229,10 @@ static void print_table(const struct code *code, const struct stacks *s, enum st
 {
 	const struct stacks_rows *rows = &s->rows[by];
 
-	fprintf(out, "%s by %s\n  %8s %6s %8s  %s\n", s == code->python ? "Python's CPU" : "CPU",
+	fprintf(out, "%s by %s\n  %8s %6s %8s  %s\n",
+		s == code->python   ? "Python's CPU"
+		: s == code->kernel ? "The kernel's CPU"
+				    : "CPU",
 		stacks_by_names[by], "self", "+-", "total", stacks_by_names[by]);
 	for (uint32_t i = 0; i < rows->n && i < most; i++)
 		print_row(code, s, by, &rows->row[i], out);
@@ -241,13 +244,14 @@ void code_print_by(const struct code *code, enum stacks_by by, FILE *out, unsign
 	print_table(code, code->stacks, by, out, most);
 }
 
-static void print_python(const struct code *code, FILE *out, unsigned most)
+/* What is no part of the CPU time's shares. */
+static void print_beside(const struct code *code, const struct stacks *s, FILE *out, unsigned most)
 {
 	static const enum stacks_by tables[] = { STACKS_BY_FUNCTION, STACKS_BY_LINE };
 
-	for (size_t i = 0; code->python && i < sizeof tables / sizeof tables[0]; i++) {
+	for (size_t i = 0; s && i < sizeof tables / sizeof tables[0]; i++) {
 		fputc('\n', out);
-		print_table(code, code->python, tables[i], out, most);
+		print_table(code, s, tables[i], out, most);
 	}
 }
 
@@ -265,7 +269,8 @@ void code_print(const struct code *code, FILE *out, unsigned most)
 		fputc('\n', out);
 		code_print_by(code, tables[i], out, most);
 	}
-	print_python(code, out, most);
+	print_beside(code, code->python, out, most);
+	print_beside(code, code->kernel, out, most);
 	print_notes(code, out);
 }
 
@@ -387,21 +392,28 @@ static void put_rows(struct json *j, const struct code *code, enum stacks_by by,
 	json_array_end(j);
 }
 
-static void put_python(struct json *j, const struct code *code, unsigned most)
+static void put_beside(struct json *j, const char *name, struct stacks *beside, unsigned most)
 {
-	const struct code python = { .stacks = code->python };
+	const struct code code = { .stacks = beside };
 
-	json_key(j, "python");
-	if (!code->python) {
+	json_key(j, name);
+	if (!beside) {
 		json_null(j);
 		return;
 	}
 	json_object(j);
-	json_put_real(j, "sampled_seconds", code->python->total);
-	json_put_real(j, "samples", code->python->samples);
-	put_rows(j, &python, STACKS_BY_FUNCTION, most);
-	put_rows(j, &python, STACKS_BY_LINE, most);
+	json_put_real(j, "sampled_seconds", beside->total);
+	json_put_real(j, "samples", beside->samples);
+	put_rows(j, &code, STACKS_BY_FUNCTION, most);
+	put_rows(j, &code, STACKS_BY_LINE, most);
 	json_object_end(j);
+}
+
+/* What is no part of the CPU time's shares. */
+static void put_besides(struct json *j, const struct code *code, unsigned most)
+{
+	put_beside(j, "python", code->python, most);
+	put_beside(j, "kernel", code->kernel, most);
 }
 
 void code_json_briefly(struct json *j, const struct code *code)
@@ -414,7 +426,7 @@ void code_json_briefly(struct json *j, const struct code *code)
 	put_account(j, code);
 	put_rows(j, code, STACKS_BY_CLASS, CLASSES_MAX);
 	put_rows(j, code, STACKS_BY_FUNCTION, BRIEFLY);
-	put_python(j, code, BRIEFLY);
+	put_besides(j, code, BRIEFLY);
 	json_object_end(j);
 }
 
@@ -435,7 +447,7 @@ void code_json(const struct code *code, const struct run *r, unsigned most, stru
 		put_account(&j, code);
 		for (int by = 0; by < STACKS_BY_NUMBER_OF; by++)
 			put_rows(&j, code, (enum stacks_by)by, most);
-		put_python(&j, code, most);
+		put_besides(&j, code, most);
 	}
 	json_object_end(&j);
 	bytes_puts(out, "\n");

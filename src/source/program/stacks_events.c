@@ -51,7 +51,7 @@ static void attr_of(struct perf_event_attr *a, const struct stacks_rings *r, boo
 			       PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
 		.read_format = FORMAT_LOST,
 		.inherit = samples,
-		.exclude_kernel = 1,
+		.exclude_kernel = !r->in_kernel,
 		.exclude_hv = 1,
 		.mmap = samples,
 		.mmap2 = samples,
@@ -70,7 +70,6 @@ static void attr_of(struct perf_event_attr *a, const struct stacks_rings *r, boo
 		return;
 	/* By frequency, periods grow far beyond what they ought to be (seen on Linux 6.18). */
 	a->sample_type = (a->sample_type | PERF_SAMPLE_ADDR) & ~(uint64_t)PERF_SAMPLE_PERIOD;
-	a->exclude_kernel = !r->in_kernel;
 	a->wakeup_watermark = 1;
 	a->sample_stack_user = faults_stack_bytes(r->stack_bytes, r->step);
 	if (!samples)
@@ -134,11 +133,12 @@ size_t stacks_ring_least(void)
 }
 
 /* No records of memory that is mapped: they would cost all processes of the machine. */
-int stacks_event_open(pid_t tid, int64_t period_ns, size_t ring)
+static int thread_event_open(pid_t tid, int64_t period_ns, size_t ring, bool in_kernel)
 {
 	struct stacks_rings r = { .bytes = (uint32_t)ring,
 				  .stack_bytes = STACK_MOST,
-				  .period_ns = period_ns };
+				  .period_ns = period_ns,
+				  .in_kernel = in_kernel };
 	struct perf_event_attr a;
 
 	while (r.stack_bytes > STACK_LEAST && ring / (r.stack_bytes + OTHERS) < SAMPLES_OF_SLOT)
@@ -146,6 +146,14 @@ int stacks_event_open(pid_t tid, int64_t period_ns, size_t ring)
 	attr_of(&a, &r, true);
 	a.inherit = a.mmap = a.mmap2 = a.task = 0;
 	return event_open(&a, tid, -1);
+}
+
+/* Those within the kernel, too, where that is permitted: tried, since who may depends on much. */
+int stacks_event_open(pid_t tid, int64_t period_ns, size_t ring)
+{
+	int fd = thread_event_open(tid, period_ns, ring, true);
+
+	return fd == -EACCES ? thread_event_open(tid, period_ns, ring, false) : fd;
 }
 
 static int ring_open(struct stacks_rings *r, int cpu)
@@ -184,6 +192,21 @@ static int rings_open(struct stacks_rings *r, const int *cpus, size_t n)
 	return bad;
 }
 
+/* May what system calls do be sampled, too? Tried, since who may depends on much. */
+static bool kernel_is_permitted(const struct stacks_rings *like)
+{
+	struct stacks_rings r = *like;
+	struct perf_event_attr a;
+	int fd;
+
+	r.in_kernel = true;
+	attr_of(&a, &r, true);
+	fd = event_open(&a, 0, -1);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 int stacks_rings_open(struct stacks_rings *r, int64_t hz, int64_t lock_kb, struct err *e)
 {
 	int cpus[STACKS_CPUS_MAX], bad;
@@ -199,23 +222,9 @@ int stacks_rings_open(struct stacks_rings *r, int64_t hz, int64_t lock_kb, struc
 							    : STACKS_HZ_MOST;
 	r->period_ns = NS_PER_S / hz;
 	choose_sizes(r, n, lock_kb);
+	r->in_kernel = kernel_is_permitted(r);
 	bad = rings_open(r, cpus, n);
 	return bad ? err_set(e, bad, not_available, strerror(-bad)) : 0;
-}
-
-/* May page faults of system calls be sampled, too? Tried, since who may depends on much. */
-static bool kernel_is_permitted(const struct stacks_rings *like)
-{
-	struct stacks_rings r = *like;
-	struct perf_event_attr a;
-	int fd;
-
-	r.in_kernel = true;
-	attr_of(&a, &r, true);
-	fd = event_open(&a, 0, -1);
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
 }
 
 /* About a megabyte, of small pages, at the usual rate; a few faults where each may be of a huge

@@ -35,7 +35,7 @@ struct stacks_rings {
 	int64_t period_ns;           /* of CPU time; 0: samples are of page faults */
 	uint32_t faults_hz;          /* samples a second, at most */
 	uint32_t step;               /* of faults_periods */
-	bool in_kernel;              /* those of system calls, too */
+	bool in_kernel;              /* what happens in system calls, too */
 	enum rings_what what;        /* of page faults: without what is told of tasks, or only that
 				      */
 	int *event;                  /* of tasks */
