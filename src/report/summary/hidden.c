@@ -520,6 +520,7 @@ static void take_died(struct story *y, const struct run *r, uint32_t i, double e
 {
 	const struct run_instance *in = &r->instances[i];
 
+	y->died_instance = i;
 	y->died_s = end_s;
 	y->died_pid = label_number(r, i, "pid");
 	y->died_signal = label_number(r, i, "signal");
