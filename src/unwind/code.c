@@ -99,8 +99,10 @@ int code_serve(void)
 
 	setrlimit(RLIMIT_DATA, &(struct rlimit){ MEMORY_MAX, MEMORY_MAX });
 	setrlimit(RLIMIT_CPU, &(struct rlimit){ CPU_MAX_S, CPU_MAX_S });
-	if (!modules || !talk_read(SOCKET, &q, sizeof q))
+	if (!modules || !talk_read(SOCKET, &q, sizeof q)) {
+		free(modules);
 		return EXIT_FAILURE;
+	}
 	q.path[sizeof q.path - 1] = '\0';
 	modules_init(modules);
 	name(modules, &q, &a);

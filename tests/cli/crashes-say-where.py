@@ -97,6 +97,10 @@ has(said, "Failed: exit code 3 after ", "First to die: crashes (pid ", f"by SIGS
 said = crashes("reported", "sh", "-c", '"$0" null; exit $?', PROGRAM)
 has(said, "a command that the shell ran was killed by SIGSEGV. First to die: crashes (pid ", "a null pointer was read in parse_row")
 
+said = crashes("hidden", "sh", "-c", '"$0" null; true', PROGRAM)
+if "Hidden failure" in said: # where the kernel tells how it ended, or what it ran for is known
+    has(said, f"In the kernel's log: a null pointer was read in parse_row (crashes.c:{line('null')}).")
+
 # A file that is another one by the end has none of the names.
 shutil.copy(PROGRAM, "gone")
 said = crashes("replaced", "sh", "-c", './gone null; status=$?; cp gone other; rm gone; cp other gone; exit $status', of="gone")

@@ -158,12 +158,33 @@ static void test_the_first_to_fail_is_said_to_have_crashed_there(void **state)
 	done(&s, x);
 }
 
+/* Of a job that ended well all the same. */
+static void test_a_hidden_failure_is_said_to_have_crashed_there(void **state)
+{
+	static const struct crash crash = { "11",     "null-read", "parse_row", "reader.c:88",
+					    "solver", NULL,        NULL };
+	struct synthetic *x = with_work(1);
+	uint32_t shell = instance(x, 1, "process", "sh", true), child;
+	struct summary s;
+
+	(void)state;
+	meta_int(x, 1, "job.exit_code", 0);
+	child = crashed(x, 1, &crash);
+	x->instance[child].parent = shell;
+	final(x, child, "process.cpu_seconds", 3);
+	s = made(x);
+	is_said(s.hidden_more,
+		". In the kernel's log: a null pointer was read in parse_row (reader.c:88).");
+	done(&s, x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_command_is_said_to_have_crashed_there),
 		cmocka_unit_test(test_what_a_shell_ran_is_said_to_have_crashed_there),
 		cmocka_unit_test(test_the_first_to_fail_is_said_to_have_crashed_there),
+		cmocka_unit_test(test_a_hidden_failure_is_said_to_have_crashed_there),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

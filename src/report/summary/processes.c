@@ -431,6 +431,7 @@ void summary_crashes_make(struct summary *s, const struct run *r)
 	crash_say(r, command, y->crash, sizeof y->crash);
 	crash_say(r, y->died_instance, y->died_crash, sizeof y->died_crash);
 	crash_say(r, death, y->death_crash, sizeof y->death_crash);
+	crash_say(r, y->hidden_instance, y->hidden_crash, sizeof y->hidden_crash);
 	if (crash_of(r, known))
 		y->crash_stack = crash_is_of_stack(crash_of(r, known));
 }

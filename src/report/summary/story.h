@@ -141,11 +141,12 @@ struct story {
 	double died_s, died_pid, died_signal, died_code, died_core;
 	bool died_first; /* it is known of all others how they ended */
 	char died_process[STORY_TEXT];
-	uint32_t died_instance; /* of the run; 0: none */
+	uint32_t died_instance, hidden_instance; /* of the run; 0: none */
 	/* What the kernel's log says of the command that crashed, of the process that ended first,
-	 * and of the first task to fail (core/crash.h); or "". And whether the first two of these
-	 * that it knows had overflowed its stack; NAN: not known. */
-	char crash[STORY_CRASH], died_crash[STORY_CRASH], death_crash[STORY_CRASH];
+	 * of the first task to fail, and of a hidden failure (core/crash.h); or "". And whether the
+	 * first of the former two that it knows had overflowed its stack; NAN: not known. */
+	char crash[STORY_CRASH], died_crash[STORY_CRASH], death_crash[STORY_CRASH],
+		hidden_crash[STORY_CRASH];
 	double crash_stack;
 	struct story_limit limit[STORY_LIMITS];
 	/* Processes alike that one process started together: how many, how long the last one ran

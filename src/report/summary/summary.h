@@ -268,7 +268,8 @@ struct summary {
 	struct story story;
 	struct summary_reason reason;
 	struct summary_reason hidden_said; /* of a process that failed though the job did not */
-	char hidden_more[2 * STORY_TEXT + 240]; /* the process's arguments, and that line; or "" */
+	char hidden_more[2 * STORY_TEXT + STORY_CRASH +
+			 270]; /* the process's arguments, and that line; or "" */
 	struct summary_ending ending;
 	struct account account;   /* where the time went */
 	struct steps *iterations; /* its steps (report/steps/steps.h) */
