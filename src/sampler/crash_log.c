@@ -221,8 +221,11 @@ static void consider_in_path(struct search *x, const char *word)
 	while (dir && *dir) {
 		size_t n = strcspn(dir, ":");
 
-		if (snprintf(path, sizeof path, "%.*s/%s", (int)n, dir, word) < (int)sizeof path)
+		if (snprintf(path, sizeof path, "%.*s/%s", (int)n, dir, word) < (int)sizeof path &&
+		    !access(path, X_OK)) {
 			consider(x, path);
+			return;
+		}
 		dir += n + (dir[n] == ':');
 	}
 }
@@ -305,19 +308,19 @@ int crash_log_open(int *fd, struct err *e)
 	*fd = 0;
 	target[n > 0 ? n : 0] = '\0';
 	if (strcmp(target, PID_NAMESPACE_INITIAL) != 0)
-		return err_set(e, -EOPNOTSUPP,
-			       "it has the pids of the initial pid namespace, which is another one "
-			       "than this");
+		return err_set(
+			e, -EOPNOTSUPP,
+			"the kernel's log has the pids of the initial pid namespace, and this "
+			"is another one");
 	*fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 	if (*fd > 0 && lseek(*fd, 0, SEEK_END) >= 0)
 		return 0;
 	n = -errno;
 	file_close(fd);
-	*fd = 0;
 	return err_set(e, (int)n, "/dev/kmsg: %s", strerror((int)-n));
 }
 
-void crash_log_say(int fd, const struct tree *t, bool failed, char *const *words, struct sample *s)
+void crash_log_say(int fd, struct tree *t, bool failed, char *const *words, struct sample *s)
 {
 	int64_t until_ns = clock_mono_ns() + PATIENCE_NS;
 	char record[RECORD_BYTES];
@@ -326,11 +329,13 @@ void crash_log_say(int fd, const struct tree *t, bool failed, char *const *words
 	if (fd <= 0 || !tree_may_have_crashed(t, failed))
 		return;
 	for (int i = 0; i < RECORDS_MAX && next(fd, record); i++) {
-		const struct crashed *c = crash_line_parse(&l, record)
-						  ? tree_crashed(t, l.tid, l.comm, l.signal)
-						  : NULL;
+		struct crashed *c = crash_line_parse(&l, record)
+					    ? tree_crashed(t, l.tid, l.comm, l.signal)
+					    : NULL;
 
-		if (c)
-			say(&l, c, words, until_ns, s);
+		if (!c || c->told) /* of several threads the first */
+			continue;
+		say(&l, c, words, until_ns, s);
+		c->told = true;
 	}
 }

@@ -44,6 +44,6 @@ int crash_log_open(int *fd, struct err *e);
  * then a process counts, too, of which nobody knows how it ended. words: of the job's command, or
  * NULL.
  */
-void crash_log_say(int fd, const struct tree *t, bool failed, char *const *words, struct sample *s);
+void crash_log_say(int fd, struct tree *t, bool failed, char *const *words, struct sample *s);
 
 #endif

@@ -79,9 +79,9 @@ bool tree_may_have_crashed(const struct tree *t, bool unknown)
 	return t->crashes.n || (unknown && t->crashes.nunknown);
 }
 
-const struct crashed *tree_crashed(const struct tree *t, pid_t tid, const char *comm, int signal)
+struct crashed *tree_crashed(struct tree *t, pid_t tid, const char *comm, int signal)
 {
-	const struct crashes *c = &t->crashes;
+	struct crashes *c = &t->crashes;
 	uint32_t nunknown = c->nunknown < CRASHES_UNKNOWN ? c->nunknown : CRASHES_UNKNOWN;
 	uint32_t at = (uint32_t)tid % CRASHES_THREADS;
 	bool is_thread = c->thread[at].tid == tid;
@@ -89,7 +89,7 @@ const struct crashed *tree_crashed(const struct tree *t, pid_t tid, const char *
 
 	/* A pid may be another's by now: then it hardly has the same name. */
 	for (uint32_t i = 0; i < c->n + nunknown; i++) {
-		const struct crashed *x = i < c->n ? &c->row[i] : &c->unknown[i - c->n];
+		struct crashed *x = i < c->n ? &c->row[i] : &c->unknown[i - c->n];
 
 		if (x->pid == pid && (x->signal == signal || !x->signal) &&
 		    (is_thread || !strcmp(x->comm, comm)))

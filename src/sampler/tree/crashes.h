@@ -29,6 +29,7 @@ struct crashed {
 	int64_t end_ns;
 	char comm[NAME_SIZE];
 	const char *program;
+	bool told; /* what the kernel's log has of it is in the recording */
 };
 
 struct crashes {

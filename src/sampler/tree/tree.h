@@ -138,7 +138,7 @@ struct crashed; /* sampler/tree/crashes.h */
 bool tree_may_have_crashed(const struct tree *t, bool unknown);
 /* The process that ended by this signal, or may have, whose thread of this name has crashed; NULL:
  * none of the job's. */
-const struct crashed *tree_crashed(const struct tree *t, pid_t tid, const char *comm, int signal);
+struct crashed *tree_crashed(struct tree *t, pid_t tid, const char *comm, int signal);
 /* The pids of what is alive; returns how many of them fit. */
 size_t tree_pids(const struct tree *t, pid_t *out, size_t cap);
 /* Of those that have used so much CPU time. */
