@@ -29,7 +29,7 @@ static __attribute__((noinline)) int fill(int depth)
 	volatile char cells[512];
 
 	cells[depth & 511] = (char)depth;
-	return fill(depth + 1) + cells[depth & 511];
+	return zero ? 0 : fill(depth + 1) + cells[depth & 511];
 }
 
 static __attribute__((noinline)) int mean(int sum)
