@@ -2,6 +2,7 @@
 #include "base/clock.h"
 
 #include <stdio.h>
+#include <sys/resource.h>
 #include <time.h>
 
 enum { CPU_TIME_OF_SCHEDULER = 2 }; /* the kernel's CPUCLOCK_SCHED */
@@ -41,6 +42,16 @@ int64_t clock_cpu_ns_of(pid_t pid)
 {
 	/* As clock_getcpuclockid does, which asks once more whether there is such a process. */
 	return pid > 0 ? clock_ns((clockid_t)(~(uint32_t)pid << 3 | CPU_TIME_OF_SCHEDULER)) : 0;
+}
+
+int64_t clock_children_ns(void)
+{
+	struct rusage u;
+
+	if (getrusage(RUSAGE_CHILDREN, &u))
+		return 0;
+	return (int64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * NS_PER_S +
+	       (u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000;
 }
 
 /* v as n digits; returns what is behind them. */

@@ -18,6 +18,7 @@ int64_t clock_utc_ns(void);         /* never before 1970 */
 int64_t clock_boot_ns(void);        /* since the boot, suspends included */
 int64_t clock_cpu_ns(void);         /* CPU of this process */
 int64_t clock_cpu_ns_of(pid_t pid); /* of another one; 0: it is gone */
+int64_t clock_children_ns(void);    /* of children of this one that it has waited for */
 /* "2026-11-20T13:05:33Z", with a fraction when there is one. Returns out. */
 const char *clock_iso(int64_t utc_ns, char *out, size_t size);
 /* "20261120T130533Z", of the second. Returns out. */

@@ -7,6 +7,7 @@
 #include "core/expr/expr.h"
 #include "job/identity.h"
 #include "job/scheduler/scheduler.h"
+#include "sampler/crash_log.h"
 #include "sampler/fixes.h"
 #include "sampler/tree/dump.h"
 #include "sampler/tree/exits.h"
@@ -24,7 +25,7 @@
  * The ways the process tree is followed, each tried on this machine.
  */
 
-enum { MECHANISMS_MAX = 8 };
+enum { MECHANISMS_MAX = 9 };
 
 static int try_clock(const struct reading *r, struct err *e)
 {
@@ -124,6 +125,17 @@ static int try_walk(const struct reading *r, struct err *e)
 		       strerror(n ? (int)-n : ENODATA));
 }
 
+static int try_kernel_log(const struct reading *r, struct err *e)
+{
+	int fd, bad;
+
+	if (!r->clocks)
+		return err_set(e, -EOPNOTSUPP, SOURCE_NOT_THIS_KERNEL);
+	bad = crash_log_open(&fd, e);
+	file_close(&fd);
+	return bad;
+}
+
 struct mechanism {
 	const char *name, *what, *fix_user, *fix_admin;
 	int (*try)(const struct reading *r, struct err *e);
@@ -158,6 +170,11 @@ static const struct mechanism ways[] = {
 	{ "process.files_by_size", "the number of open files in one call", NULL, NULL, try_size },
 	{ "process.pss", "memory that counts shared pages once", NULL,
 	  "a kernel of 4.14 or later with CONFIG_PROC_PAGE_MONITOR", try_walk },
+	{ "process.kernel_log",
+	  "the kernel's log says where in its code a process crashed, and how",
+	  "run works without: the signal that ended a process is known all the same",
+	  "sysctl kernel.dmesg_restrict=0; in a container, /dev/kmsg and the host's pid namespace",
+	  try_kernel_log },
 };
 _Static_assert(sizeof ways / sizeof ways[0] <= MECHANISMS_MAX, "room for every row");
 

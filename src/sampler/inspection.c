@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -90,26 +89,16 @@ bool inspection_begin(struct inspection *l, inspection_look *look, const pid_t *
 	return true;
 }
 
-static int64_t children_ns(void)
-{
-	struct rusage u;
-
-	if (getrusage(RUSAGE_CHILDREN, &u))
-		return 0;
-	return (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * NS_PER_S +
-	       (u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000;
-}
-
 void inspection_stop(struct inspection *l)
 {
-	int64_t before_ns = children_ns();
+	int64_t before_ns = clock_children_ns();
 
 	if (!l->pid)
 		return;
 	close(l->from);
 	child_end(l->pid);
 	l->pid = 0;
-	l->cpu_ns += children_ns() - before_ns;
+	l->cpu_ns += clock_children_ns() - before_ns;
 }
 
 bool inspection_take(struct inspection *l, int64_t now_ns)

@@ -473,6 +473,8 @@ static int begin(struct recorder *r, struct err *e)
 	recorder_keep_files(r, 0);
 	if (bad)
 		return bad;
+	if (!r->o->sampler.procfs) /* else pids are another machine's */
+		crash_log_open(&r->crash_log, e);
 	tree_limits(r->sampler.tree, r->limits);
 	if (r->o->marks)
 		marks_add(r->sampler.marks, open(r->o->marks, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
@@ -516,6 +518,7 @@ static void finish(struct recorder *r)
 	machine_take(r);
 	sampler_close(&r->sampler);
 	file_close(&r->timer);
+	file_close(&r->crash_log);
 	file_close(&r->waiting);
 	file_close(&r->directory);
 	if (r->o->marks && r->launcher_gone)

@@ -342,9 +342,20 @@ static void say_why(struct recorder *r)
 	}
 }
 
+/* What helpers took for that is told with the rest. */
+static void say_crashes(struct recorder *r)
+{
+	int64_t before_ns = clock_children_ns();
+
+	crash_log_say(r->crash_log, r->sampler.tree, !r->ended || r->status, r->o->words,
+		      &r->sampler.sample);
+	r->sampler.children_ns += clock_children_ns() - before_ns;
+}
+
 void metas_end(struct recorder *r)
 {
 	say_status(r);
+	say_crashes(r);
 	say_why(r);
 	say_totals(r);
 	say_cost(r);

@@ -9,6 +9,7 @@
 #define SONDE_SAMPLER_RECORDER_STATE_H
 
 #include "recording/writer.h"
+#include "sampler/crash_log.h"
 #include "sampler/inspection.h"
 #include "sampler/recorder.h"
 #include "sampler/tree/exits.h"
@@ -35,6 +36,7 @@ struct recorder {
 	struct roster *roster; /* launchers that share this recorder; NULL: it has one, or none */
 	const char *path;      /* of the directory */
 	int directory, timer;
+	int crash_log;       /* sampler/crash_log.h; 0: not read */
 	int waiting;         /* epoll of the timer, the launcher, and the rings unless they rest */
 	int64_t interval_ns; /* the timer's; as asked, or longer to save */
 	int64_t deadline_ns, begin_ns, end_ns, started_ns, ended_ns;

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/timex.h>
 #include <unistd.h>
 
@@ -286,14 +285,11 @@ void sampler_open_rest(struct sampler *s)
 /* Of itself what changes rarely: its helpers' CPU, as they end, and its memory. */
 static void read_self_rarely(struct sampler *s)
 {
-	struct rusage children = { 0 };
 	char buf[128];
 	const char *p = buf;
 	int64_t pages;
 
-	getrusage(RUSAGE_CHILDREN, &children);
-	s->children_ns = (int64_t)(children.ru_utime.tv_sec + children.ru_stime.tv_sec) * NS_PER_S +
-			 (children.ru_utime.tv_usec + children.ru_stime.tv_usec) * 1000;
+	s->children_ns = clock_children_ns();
 	s->children_ns -=
 		s->children_ns < s->sample.told_cpu_ns ? s->children_ns : s->sample.told_cpu_ns;
 	if (s->statm <= 0 || file_reread(s->statm, buf, sizeof buf) <= 0 ||

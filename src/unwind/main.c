@@ -6,10 +6,11 @@
  * or it opens events itself (unwind/rounds.h). STACKS_SOCKET brings a byte for every question,
  * answers go into the memory of STACKS_MEMORY (source/program/stacks_page.h). It ends with its
  * parent. Started by hand it does nothing. With a socket as standard input it looks at blocked
- * threads instead (unwind/look.h).
+ * threads instead (unwind/look.h), or names one place in a program (unwind/code.h).
  */
 #include "base/clock.h"
 #include "base/text/number.h"
+#include "unwind/code.h"
 #include "unwind/frame.h"
 #include "unwind/interpreted.h"
 #include "unwind/look.h"
@@ -526,7 +527,7 @@ int main(void)
 	/* Whatever files claim: it counts in the job's control group. Another one begins anew. */
 	setrlimit(RLIMIT_DATA, &(struct rlimit){ MEMORY_MAX, MEMORY_MAX });
 	if (look_is_asked())
-		return look_serve();
+		return code_is_asked() ? code_serve() : look_serve();
 	u = calloc(1, sizeof *u);
 	if (!u || !begin(u)) {
 		free(u);

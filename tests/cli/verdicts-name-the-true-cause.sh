@@ -106,9 +106,16 @@ tmpfs | ramfs) says names kernel-time names-storm page-faults ;;
 esac
 says spins code-spinning single-core serial-phase takes-turns-beside-others
 says late slept-late idle idle-throughout waited cores-unused
-says recurses stack-overflow killed failed-by-signal
-says overflows stack-filled killed failed-by-signal
-says overflows-thread stack-filled failed
+# Where the kernel's log may be read and has it, it is known.
+says_overflow() { # NAME RULE [RULES THAT ARE SILENT]...
+	case " $(rules "$1")" in
+	*" stack-overflowed "*) says "$1" stack-overflowed "$2" "${@:3}" ;;
+	*) says "$@" ;;
+	esac
+}
+says_overflow recurses stack-overflow killed failed-by-signal
+says_overflow overflows stack-filled killed failed-by-signal
+says_overflow overflows-thread stack-filled failed
 # What ran beside it and failed right before, in another way.
 rules comrade >comrade.rules
 jq -r '.verdicts[].sentence' comrade.json >comrade.says

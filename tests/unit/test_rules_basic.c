@@ -258,7 +258,7 @@ static const struct {
 	/* how it ended, and why */
 	{ "failed failed-by-signal killed",
 	  "address-space-full heap-full-printed open-files-used-up disk-full-printed "
-	  "stack-overflow stack-filled" },
+	  "stack-overflowed stack-overflow stack-filled" },
 	{ "failed", "answered" },
 	{ "disk-nearly-full", "disk-filled disk-filled-with-files" },
 	{ "bulk-sync", "direct-writes" },

@@ -539,6 +539,8 @@ const struct variable variables[] = {
 	  FIGURE(story.disk_no_inodes) },
 	{ "died_signal", UNIT_ONE, "The signal that the process that ended first by one had.",
 	  FIGURE(story.died_signal) },
+	{ "crash_stack", UNIT_ONE, "Whether the kernel's log says that the stack overflowed.",
+	  FIGURE(story.crash_stack) },
 	{ "fabric_ports", UNIT_COUNT,
 	  "Ports of InfiniBand, Omni-Path, RoCE and Slingshot that were up.",
 	  FIGURE(story.fabric.ports) },

@@ -283,7 +283,7 @@ static void explain(char *out, size_t size, const char *before, const char *why)
 
 /* What an exit code or a signal means: ": command not found, ..."; "": nothing of itself. */
 struct meaning {
-	char text[320];
+	char text[STORY_CRASH + 16];
 };
 
 static void explain_code(struct meaning *m, const struct summary *s, int code)
@@ -303,7 +303,8 @@ static void explain_code(struct meaning *m, const struct summary *s, int code)
 		 y->died_signal == signal ? ": a command that the shell ran was killed by %s"
 					  : ": what shells report if a command was killed by %s",
 		 name);
-	explain(m->text, sizeof m->text, ", ", why_of_signal(signal));
+	if (!*y->died_crash)
+		explain(m->text, sizeof m->text, ", ", why_of_signal(signal));
 }
 
 static bool is_ended_by_others(int signal, double exit_code)
@@ -365,12 +366,13 @@ static void add_first(struct summary_ending *e, const struct story *y)
 		snprintf(how, sizeof how, "with exit code %d", (int)y->died_code);
 	}
 	unit_format(UNIT_SECONDS, y->died_s, after, sizeof after);
-	snprintf(e->first, sizeof e->first, ". %s: %.60s (pid %d), %s after the start, %s%s.",
+	snprintf(e->first, sizeof e->first, ". %s: %.60s (pid %d), %s after the start, %s%s%s%s.",
 		 y->died_signal > 0 ? "First to die"
 		 : y->died_first    ? "First to fail"
 				    : "Failed",
 		 y->died_process, (int)y->died_pid, after, how,
-		 y->died_core > 0 ? ", with a core dump" : "");
+		 y->died_core > 0 ? ", with a core dump" : "", *y->died_crash ? ": " : "",
+		 y->died_crash);
 }
 
 static void head_failed(struct ending_heading *h, int code)
@@ -485,9 +487,11 @@ static void make_death(struct summary *s)
 	struct summary_ending *e = &s->ending;
 	int signal = ending_signal(y->death_signal, y->death_exit_code);
 
+	explain(e->death, sizeof e->death, ". In the kernel's log: ", y->death_crash);
+	explain(e->death_advised, sizeof e->death_advised, "", e->death);
 	if (!is_reason(&s->reason, signal) && strlen(y->death_log) > 1) {
-		snprintf(e->death, sizeof e->death, "%s", y->death_log);
-		snprintf(e->death_advised, sizeof e->death_advised, "%s", y->death_log);
+		explain(e->death, sizeof e->death, "", y->death_log);
+		explain(e->death_advised, sizeof e->death_advised, "", y->death_log);
 		return;
 	}
 	add_reason(e->death, sizeof e->death, &s->reason, signal, y->death_exit_code, false);
@@ -525,7 +529,8 @@ void ending_make(struct summary *s)
 	if (s->signal > 0) {
 		snprintf(e->words, sizeof e->words, "Killed by ");
 		name_signal((int)s->signal, e->words + 10, sizeof e->words - 10);
-		explain(m.text, sizeof m.text, ": ", why_of_signal((int)s->signal));
+		explain(m.text, sizeof m.text, ": ",
+			*y->crash ? y->crash : why_of_signal((int)s->signal));
 	} else if (story_was_killed(&s->story) && !(s->exit_code > 0)) {
 		snprintf(e->words, sizeof e->words, "Killed by SIGKILL");
 	} else if (s->exit_code >= 0) {

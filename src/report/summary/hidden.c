@@ -331,6 +331,7 @@ static void tell(struct story *y, const struct run *r, const struct failure *f, 
 {
 	const char *name = f[i].crashed ? sigabbrev_np((int)signal_of(r, i)) : NULL;
 
+	y->hidden_instance = i;
 	y->hidden_s = end_of(r, i);
 	y->hidden_alike = count_like(r, f, i);
 	put_name(y->hidden_process, r, i);
@@ -506,6 +507,8 @@ void summary_hidden_say(struct summary *s)
 	if (y->hidden_alike >= 2)
 		decimal_append(out, size, ", one of %.0f that were seen to end so",
 			       y->hidden_alike);
+	if (*y->hidden_crash)
+		decimal_append(out, size, ". In the kernel's log: %s", y->hidden_crash);
 	if (s->hidden_said.is_error)
 		decimal_append(out, size, ". Standard error says: %s", s->hidden_said.line);
 	if (*out)
@@ -520,6 +523,7 @@ static void take_died(struct story *y, const struct run *r, uint32_t i, double e
 {
 	const struct run_instance *in = &r->instances[i];
 
+	y->died_instance = i;
 	y->died_s = end_s;
 	y->died_pid = label_number(r, i, "pid");
 	y->died_signal = label_number(r, i, "signal");

@@ -193,6 +193,8 @@ int summary_hidden_make(struct summary *s, const struct run *r, const struct ser
 void summary_hidden_say(struct summary *s);
 /* What ended first, limits that were near, and the words of the ending. After the story. */
 void summary_ending_make(struct summary *s, const struct run *r, const struct series_index *x);
+/* What the kernel's log says of what crashed. After that. */
+void summary_crashes_make(struct summary *s, const struct run *r);
 /* Where the time went; after all of these. 0 or -ENOMEM. */
 int summary_account_make(struct summary *s, const struct run *r);
 

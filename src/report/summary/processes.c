@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* processes.c - the processes that used most, and what each command used. */
+/* processes.c - the processes that used most, what each command used, and those that crashed. */
 #include "base/text/decimal.h"
+#include "core/crash.h"
 #include "report/summary/parts.h"
 #include "report/summary/summary.h"
 
@@ -395,4 +396,42 @@ double summary_unseen_peak(const struct summary *s)
 	return of_one && s->nby_memory && s->by_memory[0].peak_rss_bytes < s->peak_memory_bytes
 		       ? s->peak_memory_bytes
 		       : NAN;
+}
+
+/* ---- those that crashed ---- */
+
+/* Of the commands of the job, or of a host, the first that this signal ended; 0: none. */
+static uint32_t crashed_command(const struct run *r, double signal, const char *host)
+{
+	uint32_t first = 0;
+	double first_s = INFINITY;
+
+	for (uint32_t i = 1; i < r->ninstances && signal > 0; i++) {
+		const struct run_instance *in = &r->instances[i];
+		const char *had = run_label(r, i, "signal");
+
+		if (in->parent || !in->domain || strcmp(in->domain, "process") != 0 || !had ||
+		    decimal_of(had) != signal ||
+		    (host && strcmp(r->nodes[in->node].host, host) != 0) ||
+		    !(run_seconds(r, in->node, in->end_ns) < first_s))
+			continue;
+		first = i;
+		first_s = run_seconds(r, in->node, in->end_ns);
+	}
+	return first;
+}
+
+void summary_crashes_make(struct summary *s, const struct run *r)
+{
+	struct story *y = &s->story;
+	uint32_t command = crashed_command(r, s->signal, NULL);
+	uint32_t death = crashed_command(r, y->death_signal, y->death_host);
+	uint32_t known = crash_of(r, command) ? command : y->died_instance;
+
+	crash_say(r, command, y->crash, sizeof y->crash);
+	crash_say(r, y->died_instance, y->died_crash, sizeof y->died_crash);
+	crash_say(r, death, y->death_crash, sizeof y->death_crash);
+	crash_say(r, y->hidden_instance, y->hidden_crash, sizeof y->hidden_crash);
+	if (crash_of(r, known))
+		y->crash_stack = crash_is_of_stack(crash_of(r, known));
 }

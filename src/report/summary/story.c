@@ -369,6 +369,7 @@ static void tell_memory(struct story *y, const struct timeline *t, const double 
 static void init_ending(struct story *y)
 {
 	y->died_s = y->died_pid = y->died_signal = y->died_code = y->died_core = NAN;
+	y->crash_stack = NAN;
 	y->busiest_share = y->busiest_work_ratio = y->busiest_others_share = y->busiest_companions =
 		y->busiest_nice = NAN;
 	y->starved_nice = y->starved_s = NAN;

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { STORY_TEXT = 160, STORY_WHERE = 1200 };
+enum { STORY_TEXT = 160, STORY_WHERE = 1200, STORY_CRASH = 480 };
 
 /* What a command may have done at least half of: time in the kernel, bytes through system calls,
  * those of them that it wrote, bytes of storage, page faults, waits, cores that it gave up or that
@@ -141,6 +141,13 @@ struct story {
 	double died_s, died_pid, died_signal, died_code, died_core;
 	bool died_first; /* it is known of all others how they ended */
 	char died_process[STORY_TEXT];
+	uint32_t died_instance, hidden_instance; /* of the run; 0: none */
+	/* What the kernel's log says of the command that crashed, of the process that ended first,
+	 * of the first task to fail, and of a hidden failure (core/crash.h); or "". And whether the
+	 * first of the former two that it knows had overflowed its stack; NAN: not known. */
+	char crash[STORY_CRASH], died_crash[STORY_CRASH], death_crash[STORY_CRASH],
+		hidden_crash[STORY_CRASH];
+	double crash_stack;
 	struct story_limit limit[STORY_LIMITS];
 	/* Processes alike that one process started together: how many, how long the last one ran
 	 * and all of them on average, and the last. */

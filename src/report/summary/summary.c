@@ -240,6 +240,7 @@ static int make_parts(struct summary *s, struct run *r, struct series_index *x,
 	if (rc || summary_hidden_make(s, r, x) || summary_repeats_make(s, r) ||
 	    summary_builds_make(s, r) || summary_account_make(s, r))
 		return err_set(e, -ENOMEM, "out of memory for the summary of %.300s", r->path);
+	summary_crashes_make(s, r);
 	return summary_steps_make(s, r, e);
 }
 

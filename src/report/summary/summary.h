@@ -108,8 +108,8 @@ struct summary_ending {
 	char words[48];
 	/* Without and with what to do about what was printed; likewise of a job that waited, and of
 	 * the first of several tasks to fail. */
-	char why[800], advised[1040], waited[1300], death[600], death_advised[840];
-	char first[208]; /* ". First to die: solver (pid 12), 3.1 s after the start, by SIGSEGV." or
+	char why[1700], advised[1940], waited[2200], death[1080], death_advised[1320];
+	char first[700]; /* ". First to die: solver (pid 12), 3.1 s after the start, by SIGSEGV." or
 			    "" */
 };
 
@@ -269,7 +269,8 @@ struct summary {
 	struct story story;
 	struct summary_reason reason;
 	struct summary_reason hidden_said; /* of a process that failed though the job did not */
-	char hidden_more[2 * STORY_TEXT + 240]; /* the process's arguments, and that line; or "" */
+	char hidden_more[2 * STORY_TEXT + STORY_CRASH +
+			 270]; /* the process's arguments, and that line; or "" */
 	struct summary_ending ending;
 	struct account account;   /* where the time went */
 	struct steps *iterations; /* its steps (report/steps/steps.h) */

@@ -155,6 +155,8 @@ static bool new_arguments(struct tree *t, struct process *p)
 	bool due = p->arguments_due;
 
 	p->arguments_due = false;
+	if (due)
+		crashes_program(t, p);
 	return due && arguments_read(&t->arguments, t->reading.proc, p);
 }
 
@@ -465,6 +467,7 @@ void series_ended(struct tree *t, struct process *p, int64_t at_ns)
 	put_finals(t, p);
 	tell_unnamed(t, p);
 	status_say(t, p);
+	crashes_ended(t, p, at_ns);
 	sample_end(t->sample, p->instance, at_ns);
 }
 

@@ -264,6 +264,7 @@ struct process *starts_add(struct tree *t, pid_t pid, pid_t ppid, int64_t at_ns)
 		p->ignores_children = parent->ignores_children;
 		memcpy(p->script, parent->script, sizeof p->script);
 		p->stack = parent->stack;
+		p->program = parent->program;
 	}
 	status_watch(t, p);
 	return p;
@@ -341,6 +342,7 @@ void starts_end(struct tree *t, struct process *p, int64_t at_ns)
 	if (t->exits)
 		starts_bound(p, at_ns, (int64_t)exits_cpus(t->exits));
 	status_take(t, p);
+	crashes_threads(t, p);
 	t->ended++;
 	t->ending -= p->ended;
 	t->alive -= !p->ended;
@@ -461,10 +463,11 @@ static void on_exit_record(void *ctx, pid_t pid, pid_t tid, int64_t at_ns)
 	struct tree *t = ctx;
 	struct process *p = table_find(&t->table, pid);
 
-	(void)tid;
 	t->records++;
 	if (!p || was_told(t, at_ns))
 		return;
+	if (tid != pid)
+		crashes_thread(t, tid, pid);
 	p->tasks_live--;
 	if (t->exits)
 		p->counts_due += (int32_t)exits_cpus(t->exits);

@@ -103,6 +103,7 @@ void process_executes(struct process *p)
 	p->script[0] = '\0';
 	p->arguments_due = p->limits_due = true;
 	p->program_known = false;
+	p->program = 0;
 	p->memory_of = 0;
 }
 

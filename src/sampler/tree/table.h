@@ -151,6 +151,7 @@ struct process {
 	int kept[PROCESS_FILES_KEPT];
 	int64_t stack;                  /* of the program whose arguments were read */
 	bool arguments_due, limits_due; /* it executes another program since */
+	uint8_t program;                /* its file, in struct crashes, from 1 on; 0: not known */
 	bool program_known;             /* to who asked for other programs */
 	bool limits_told;               /* some that are not the job's */
 	uint32_t limits_sum;            /* of those that were read last; 0: none */

@@ -133,6 +133,12 @@ struct tree_totals {
 void tree_totals(const struct tree *t, struct tree_totals *out);
 /* Whether a process ended by a signal or not with 0, as far as is known. */
 bool tree_failed(const struct tree *t);
+struct crashed; /* sampler/tree/crashes.h */
+/* Did any process crash, or, if these count, end in a way that is not known? */
+bool tree_may_have_crashed(const struct tree *t, bool unknown);
+/* The process that ended by this signal, or may have, whose thread of this name has crashed; NULL:
+ * none of the job's. */
+struct crashed *tree_crashed(struct tree *t, pid_t tid, const char *comm, int signal);
 /* The pids of what is alive; returns how many of them fit. */
 size_t tree_pids(const struct tree *t, pid_t *out, size_t cap);
 /* Of those that have used so much CPU time. */

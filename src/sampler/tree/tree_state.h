@@ -11,6 +11,7 @@
 #define SONDE_SAMPLER_TREE_TREE_STATE_H
 
 #include "sampler/tree/affinity.h"
+#include "sampler/tree/crashes.h"
 #include "sampler/tree/dump.h"
 #include "sampler/tree/exits.h"
 #include "sampler/tree/memory.h"
@@ -90,6 +91,7 @@ struct tree {
 	struct connector connector;
 	struct cheaper cheaper;
 	struct commands commands;
+	struct crashes crashes;
 	struct sample *sample;
 	int64_t opened_ticks; /* since boot */
 	int64_t opened_ns;
