@@ -213,7 +213,8 @@ def main():
         server.send_signal(signal.SIGTERM)
         check("the server ends when asked", server.wait(PATIENCE) == 0)
     except Stop:
-        pass
+        if browser:
+            faults.append(f"the page: {browser.evaluate('location.href + document.documentElement.outerHTML.slice(0, 300)')}")
     finally:
         open("over", "w").close()
         if browser:
