@@ -306,7 +306,7 @@ run_side_by_side() { # together|quiet TENTHS: of CPUs that are kept busy
 		count "${index_of[$done_pid]}" -1
 		unset "index_of[$done_pid]"
 	done
-	[ -z "$last" ] || echo "those $1 took $((SECONDS - begin)) s, of which $last had the last $((SECONDS - since)) s for itself"
+	[ -z "$last" ] || echo "$1: $((SECONDS - begin)) s; in the last $((SECONDS - since)) s only $last ran"
 	for i in "${queue[@]}"; do
 		printf 'failed  %s: the build before it never ended\n\n' "${names[i]}" >"$results/$i"
 	done
