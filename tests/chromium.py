@@ -2,6 +2,7 @@
 """A headless Chromium that is asked over a pipe, by its DevTools protocol: no port, no further program."""
 import json
 import os
+import select
 import shutil
 import subprocess
 import tempfile
@@ -35,6 +36,7 @@ class Chromium:
         target = self.ask("Target.createTarget", url="about:blank")["targetId"]
         self.session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         self.ask("Page.enable")
+        self.ask("Inspector.enable")
 
     def ask(self, method, **parameters):
         self.number += 1
@@ -44,12 +46,16 @@ class Chromium:
         os.write(self.write, json.dumps(message).encode() + b"\0")
         while True:
             while b"\0" not in self.said:
+                if not select.select([self.read], [], [], PATIENCE)[0]:
+                    raise TimeoutError(f"chromium does not answer to {method}")
                 part = os.read(self.read, 1 << 16)
                 if not part:
                     raise EOFError("chromium has ended")
                 self.said += part
             text, self.said = self.said.split(b"\0", 1)
             answer = json.loads(text)
+            if answer.get("method") == "Inspector.targetCrashed":
+                raise EOFError("the page has crashed")  # else all that is asked of it is waited for
             if answer.get("id") == self.number:
                 if "error" in answer:
                     raise RuntimeError(f"{method}: {answer['error']}")
@@ -63,7 +69,9 @@ class Chromium:
             return None  # the page is being replaced
 
     def open(self, url):
-        self.ask("Page.navigate", url=url)
+        error = self.ask("Page.navigate", url=url).get("errorText")
+        if error:
+            raise RuntimeError(f"{url}: {error}")
 
     def wait_for(self, expression):
         """Its first value that is true; None when there was none in time."""

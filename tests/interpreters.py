@@ -40,14 +40,17 @@ def known(versions=FRAMES):
 
 def copying(python, folder):
     """An interpreter named folder/python3 that is `python`, but that its virtual environments are copies of one: to make one takes five
-    seconds of CPU time, most of it for pip."""
+    seconds of CPU time, most of it for pip. ./dev check has one that it makes all others with (tests/readers/venv.sh)."""
     made = os.path.abspath(folder)
     os.makedirs(made)
-    subprocess.run([python, "-m", "venv", f"{made}/venv"], check=True)
+    whole = os.environ["BUILD"] + "/pip"
+    if python != "/usr/bin/python3" or not os.path.exists(whole + "/bin/pip"):
+        whole = made + "/venv"
+        subprocess.run([python, "-m", "venv", whole], check=True)
     with open(f"{made}/python3", "w", encoding="utf-8") as f:
         f.write(f"""#!/bin/sh
 [ "$1 $2 $3" = "-m venv --clear" ] || exec {python} "$@"
-rm -rf "$4" && cp -a {made}/venv "$4"
+rm -rf "$4" && cp -a {whole} "$4"
 """)
     os.chmod(f"{made}/python3", 0o755)
     return f"{made}/python3"

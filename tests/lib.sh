@@ -61,8 +61,12 @@ status_of() { # CMD...: prints the exit status as the shell sees it
 	echo "$status"
 }
 
+patience() { # SECONDS: how long what should happen at once is waited for, as many times as many as tests/run.sh found processes for a CPU
+	echo $(($1 * ${CROWDED:-1}))
+}
+
 # Asks less often the longer it waits: what costs CPU time to ask keeps what it waits for from getting on.
-wait_for() { # SECONDS CMD...: until CMD succeeds, as many times as long as tests/run.sh found processes for a CPU
+wait_for() { # SECONDS CMD...: until CMD succeeds, with patience
 	local end=$((SECONDS + $1 * ${CROWDED:-1} + 1)) pauses=(0.02 0.02 0.02 0.02 0.02 0.05 0.05 0.05 0.05 0.1 0.1 0.1 0.2 0.2 0.2 0.2 0.2 0.2 0.2 0.2 0.2 0.2 0.4)
 	shift
 	until "$@" 2>/dev/null; do

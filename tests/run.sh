@@ -31,7 +31,8 @@ PYTHONPATH=$TOP/tests
 PYTHONDONTWRITEBYTECODE=1
 ASAN_OPTIONS=detect_leaks=1:abort_on_error=1
 UBSAN_OPTIONS=print_stacktrace=1
-export TOP BUILD PYTHON LONG JOBS PROGRAMS LC_ALL PYTHONPATH PYTHONDONTWRITEBYTECODE ASAN_OPTIONS UBSAN_OPTIONS
+GOCACHE=${GOCACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/go-build} # each test has a HOME of its own: Go would compile its library in each
+export GOCACHE TOP BUILD PYTHON LONG JOBS PROGRAMS LC_ALL PYTHONPATH PYTHONDONTWRITEBYTECODE ASAN_OPTIONS UBSAN_OPTIONS
 
 case ${1:-} in
 --long) LONG=1 && shift ;;
@@ -284,7 +285,7 @@ longest_first() { # together|quiet|alone: their indices
 }
 
 run_side_by_side() { # together|quiet TENTHS: of CPUs that are kept busy
-	local room=$2 load=0 together=0 background=0 clusters=0 queue=() left i done_pid
+	local room=$2 load=0 together=0 background=0 clusters=0 queue=() left i done_pid begin=$SECONDS last='' since=0
 	local -A index_of=()
 	mapfile -t queue < <(longest_first "$1")
 	while [ $((${#queue[@]} + ${#index_of[@]})) -gt 0 ]; do
@@ -300,10 +301,12 @@ run_side_by_side() { # together|quiet TENTHS: of CPUs that are kept busy
 		done
 		queue=("${left[@]}")
 		[ ${#index_of[@]} -gt 0 ] || break
+		[ $((${#queue[@]} + ${#index_of[@]})) -gt 1 ] || last=${names[${index_of[*]}]} since=$SECONDS
 		wait -n -p done_pid "${!index_of[@]}"
 		count "${index_of[$done_pid]}" -1
 		unset "index_of[$done_pid]"
 	done
+	[ -z "$last" ] || echo "$1: $((SECONDS - begin)) s; in the last $((SECONDS - since)) s only $last ran"
 	for i in "${queue[@]}"; do
 		printf 'failed  %s: the build before it never ended\n\n' "${names[i]}" >"$results/$i"
 	done

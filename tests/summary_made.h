@@ -3,6 +3,7 @@
 #ifndef TESTS_SUMMARY_MADE_H
 #define TESTS_SUMMARY_MADE_H
 
+#include "kept_rules.h"
 #include "report/summary/summary.h"
 #include "summary_run.h"
 
@@ -14,10 +15,11 @@
 
 static inline struct summary made(struct synthetic *x)
 {
+	const struct summary_wish all = { .all = true, .builtin = kept_rules() };
 	struct summary s;
 	struct err e = { "" };
 
-	if (summary_make(&s, &x->run, &e) != 0)
+	if (summary_make_as(&s, &x->run, &all, &e) != 0)
 		fail_msg("%s", e.text);
 	return s;
 }

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "recording/join.h"
+#include "report/judging/rules.h"
 #include "report/page/page.h"
 
 #include <stdio.h>
@@ -23,6 +24,7 @@ struct made {
 
 struct watched {
 	const char *path;
+	const struct rules *builtin; /* NULL: there was no memory for them */
 	struct made made[PAGE_PARTS];
 	uint64_t version; /* of its data; 0: none yet */
 	bool ended;
@@ -41,6 +43,7 @@ struct stream {
 };
 
 struct pages {
+	struct rules *builtin;
 	pthread_mutex_t lock; /* of all that follows */
 	pthread_cond_t turn;
 	pthread_t thread;
@@ -59,7 +62,7 @@ struct pages {
 static int make(struct watched *w, enum page_part part, struct bytes *out, bool *ended,
 		struct err *e)
 {
-	struct summary_wish wish = { 0 };
+	struct summary_wish wish = { .builtin = w->builtin };
 	struct summary s;
 	struct run *r;
 	int rc = run_open(&r, w->path, e);
@@ -356,8 +359,10 @@ struct pages *pages_start(char **paths, size_t n)
 		return NULL;
 	p->n = n;
 	p->run = calloc(n + 1, sizeof *p->run);
+	if (rules_builtin(&p->builtin, NULL))
+		p->builtin = NULL;
 	for (size_t i = 0; p->run && i < n; i++)
-		p->run[i].path = paths[i];
+		p->run[i] = (struct watched){ .path = paths[i], .builtin = p->builtin };
 	if (!entropy_fill(&p->boot, sizeof p->boot))
 		p->boot = (uint32_t)clock_utc_ns();
 	pthread_mutex_init(&p->lock, NULL);
@@ -367,6 +372,7 @@ struct pages *pages_start(char **paths, size_t n)
 	pthread_condattr_destroy(&monotonic);
 	if (p->run && !pthread_create(&p->thread, NULL, work, p))
 		return p;
+	rules_free(p->builtin);
 	free(p->run);
 	free(p);
 	return NULL;
@@ -389,6 +395,7 @@ void pages_free(struct pages *p)
 				MHD_destroy_response(p->run[i].made[k].response);
 	pthread_mutex_destroy(&p->lock);
 	pthread_cond_destroy(&p->turn);
+	rules_free(p->builtin);
 	free(p->run);
 	free(p);
 }

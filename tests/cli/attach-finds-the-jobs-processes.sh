@@ -47,7 +47,7 @@ equal "births are not exact: a member is found within a second" false \
 # It looks for them between samples, however rare these are.
 PBS_JOBID=$job sleep 100 &
 sleeper=$!
-PBS_JOBID=$job timeout 100 "$SONDE" attach --job -i 10m --grace 2s -o rare 2>said &
+PBS_JOBID=$job timeout "$(patience 100)" "$SONDE" attach --job -i 10m --grace 2s -o rare 2>said &
 attached=$!
 wait_for 60 has_begun rare
 sleep 3 # it looks each second

@@ -29,7 +29,7 @@ db.execute("create table if not exists t(a)")
 db.commit()
 db.close()
 kinds = [write] * int(sys.argv[1]) + [look] * int(sys.argv[2])
-processes = [multiprocessing.Process(target=one, args=(k, 4)) for k, one in enumerate(kinds)]
+processes = [multiprocessing.Process(target=one, args=(k, float(sys.argv[4]))) for k, one in enumerate(kinds)]
 [p.start() for p in processes]
 [p.join() for p in processes]
 """
@@ -37,17 +37,17 @@ with open("program.py", "w", encoding="utf-8") as f:
     f.write(PROGRAM)
 
 
-def verdicts(name, writers, sleepers, journal):
-    command = [sys.executable, "program.py", str(writers), str(sleepers), journal]
+def verdicts(name, writers, sleepers, journal, seconds):
+    command = [sys.executable, "program.py", str(writers), str(sleepers), journal, str(seconds)]
     subprocess.run([SONDE, "run", "-q", "-o", name, "--", *command], check=True, timeout=patience(90))
     shown = json.loads(subprocess.run([SONDE, "show", "--json", name], check=True, capture_output=True, text=True).stdout)
     return {one["rule"]: one["sentence"] for one in shown["verdicts"]}
 
 
 for journal in ("delete", "wal"):
-    alone = verdicts("alone-" + journal, 1, 1, journal)
+    alone = verdicts("alone-" + journal, 1, 1, journal, 4)
     assert "database-lock" not in alone, alone
-    several = verdicts("several-" + journal, 4, 0, journal)
+    several = verdicts("several-" + journal, 4, 0, journal, 12)  # what waits is looked at once a second: on a busy machine some looks find nothing
     said = several["database-lock"]
     assert "/rows.db, held by python3 (pid " in said and " at a time: " in said, said
     assert not set(several) & {"takes-turns", "single-core", "single-core-then-idle", "cores-unused", "polling", "idle-throughout"}, several

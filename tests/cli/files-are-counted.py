@@ -75,7 +75,7 @@ if shutil.which("musl-gcc"):
     subprocess.run(["musl-gcc", "-static", "-O1", TOP + "/tests/programs/files_mix.c", "-o", "static_mix"], check=True)
     script += "; ./static_mix $0 100 s"
 if shutil.which("go"):
-    subprocess.run(["go", "build", "-o", "go_mix", "mix.go"], check=True, env={**os.environ, "GO111MODULE": "off", "GOCACHE": room + "/go"})
+    subprocess.run(["go", "build", "-o", "go_mix", "mix.go"], check=True, env={**os.environ, "GO111MODULE": "off"})
     script += "; ./go_mix $0"
 for directory in ("traced", "counted"):
     os.mkdir(directory)
@@ -182,10 +182,14 @@ os.mkdir("brief")
 os.chmod("brief", 0o777)
 for i in range(4):
     pathlib.Path(f"brief/b{i}").write_bytes(b"x" * 100000)
-brief = files(record("brief_run", "sh", "-c", f"for i in 0 1 2 3 0 1 2 3 0 1 2 3; do cat {room}/brief/b$i >/dev/null; done"))
-found = sum(row["read_bytes"] for name, row in brief.items() if "/brief/" in name)
-unnamed = brief.get("(unnamed)", collections.Counter())["read_bytes"]
-assert found + unnamed >= 1200000 and unnamed <= 400000, (found, unnamed)
+for attempt in range(5):  # on a crowded machine more names come too late: that is said, and no byte is lost
+    brief = files(record(f"brief_run{attempt}", "sh", "-c", f"for i in 0 1 2 3 0 1 2 3 0 1 2 3; do cat {room}/brief/b$i >/dev/null; done"))
+    found = sum(row["read_bytes"] for name, row in brief.items() if "/brief/" in name)
+    unnamed = brief.get("(unnamed)", collections.Counter())["read_bytes"]
+    assert found + unnamed >= 1200000, (found, unnamed)
+    if unnamed <= 400000:
+        break
+assert unnamed <= 400000, (found, unnamed)
 
 # ---- a helper that is killed ----
 KILLED = """

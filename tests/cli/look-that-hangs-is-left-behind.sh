@@ -20,7 +20,7 @@ helper() { # TEXT: in place of the first helper
 		$1
 	END
 	chmod +x libexec/sonde-unwind
-	SONDE_LIBEXEC=$PWD/libexec timeout 60 "$SONDE" stacks --json $job >out 2>err
+	SONDE_LIBEXEC=$PWD/libexec timeout "$(patience 60)" "$SONDE" stacks --json $job >out 2>err
 }
 
 helper "echo '{\"at\":$thread,\"of\":$job}' >&0; exec sleep 300"

@@ -132,7 +132,7 @@ equal "outside, as a span" 3 "$(status_of "$SONDE" span alone -- sh -c 'exit 3')
 equal "a name is needed" 2 "$(status_of "$SONDE" mark 2>said)"
 one_sentence said
 mkfifo fifo
-equal "nobody waits for a FIFO" 0 "$(SONDE_MARKS=fifo status_of timeout 20 "$SONDE" mark x)"
+equal "nobody waits for a FIFO" 0 "$(SONDE_MARKS=fifo status_of timeout "$(patience 20)" "$SONDE" mark x)"
 : >limited
 equal "a file that may not grow harms nobody" 0 "$(ulimit -f 0; SONDE_MARKS=limited status_of "$SONDE" mark x 2>said)"
 

@@ -70,7 +70,7 @@ ticks() { # N: so many are recorded
 }
 sh -c 'for i in $(seq 600); do echo "M tick n=$i" >>own.marks; [ ! -e enough ] || exit; sleep 0.1; done' &
 job=$!
-timeout 60 "$SONDE" attach --quiet -i 100ms -p $job --marks own.marks -o attached &
+timeout "$(patience 60)" "$SONDE" attach --quiet -i 100ms -p $job --marks own.marks -o attached &
 recorder=$!
 wait_for 50 ticks 3
 touch enough
@@ -78,7 +78,7 @@ wait $recorder || fail "attach: $?"
 ticks 3 || fail "marks: $("$SONDE" show attached)"
 [ -e own.marks ] || fail "its file went away"
 mkfifo fifo
-equal "no FIFO" 1 "$(status_of timeout 20 "$SONDE" attach --quiet -p $$ --marks fifo -o nothing 2>said)"
+equal "no FIFO" 1 "$(status_of timeout "$(patience 20)" "$SONDE" attach --quiet -p $$ --marks fifo -o nothing 2>said)"
 one_sentence said
 
 # Marks that rules pair are phases in `show` and bands on the page.

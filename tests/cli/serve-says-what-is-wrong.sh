@@ -8,7 +8,7 @@ mkdir rec
 refused() { # STATUS TEXT ARGUMENTS...
 	local status=$1 text=$2 got=0
 	shift 2
-	timeout 30 "$SONDE" serve "$@" 2>err >out || got=$?
+	timeout "$(patience 30)" "$SONDE" serve "$@" 2>err >out || got=$?
 	equal "status of serve $*" "$status" "$got"
 	one_sentence err
 	contains err "$text"
@@ -55,7 +55,7 @@ equal "where the token is" "$made" "$(jq -r .token_file out)"
 refused 1 "in use" --metrics --listen unix:s rec
 kill -9 $server
 wait $server 2>/dev/null
-timeout 30 "$SONDE" serve --metrics --listen unix:s rec >out 2>err & # the socket that was left behind is in nobody's way
+timeout "$(patience 30)" "$SONDE" serve --metrics --listen unix:s rec >out 2>err & # the socket that was left behind is in nobody's way
 server=$!
 wait_for 30 grep -q unix:s out
 kill $server

@@ -6,7 +6,8 @@
 . "$TOP/tests/lib.sh"
 need strace
 # The job lasts until its start is over: what that takes is given back with it. The recorder finds the machine out last.
-job='i=0; until "$0" show --json out | grep -q host.cpu_flags || [ $((i += 1)) -gt 100 ]; do sleep 0.1; done; exit 3'
+# The words of the job are in its recording, too, but not with a colon behind.
+job='i=0; until "$0" show --json out | grep -q "\"host.cpu_flags\": " || [ $((i += 1)) -gt 100 ]; do sleep 0.1; done; exit 3'
 record() { # STRACE-OPTIONS...
 	rm -rf out calls
 	strace -f -y -qq -o calls -e trace=clone,fork,vfork,fdatasync,madvise,kill,close,ftruncate,sendmsg,rename,fstatfs "$@" \

@@ -197,7 +197,7 @@ if b"dwarf_begin_elf" in pathlib.Path(HELPER).read_bytes():
     assert through(seen, "burn") > 100, seen.ends()
     ending("loops", b"loops on callers")
     ending("waits", b"waits for a name")
-    job = subprocess.Popen([SONDE, "run", "--stacks=499", "-q", "-i", "100ms", "-o", "hangs", "--", "sh", "-c", f"./loops plain 6; ./waits plain 8; {KINDS} plain 1"],
+    job = subprocess.Popen([SONDE, "run", "--stacks=499", "-q", "-i", "100ms", "-o", "hangs", "--", "sh", "-c", f"./loops plain 4; ./waits plain 5; {KINDS} plain 1"],
                            stderr=subprocess.PIPE, text=True, env={**os.environ, "LD_PRELOAD": os.path.abspath("shim.so"), "SONDE_UNWIND_PATIENCE": "1"})
     said = ended(job)
     seen = Stacks("hangs")

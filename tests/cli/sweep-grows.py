@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import built
+import interpreters
 from patience import patience
 
 SONDE = os.environ["SONDE"]
@@ -102,7 +103,8 @@ if not subprocess.run(["python3", "-c", "import venv, ensurepip"], capture_outpu
     with open("bin/python3.98", "w") as f:
         f.write("#!/bin/sh\n[ \"$1\" = -c ] && echo 'cpython 3.98.0 (made up) linux' && exit\nexec python3 \"$@\"\n")
     os.chmod("bin/python3.98", 0o755)
-    os.environ["PATH"] = f"{os.path.abspath('bin')}:{os.environ['PATH']}"
+    python = interpreters.copying("/usr/bin/python3", "copies")
+    os.environ["PATH"] = f"{os.path.abspath('bin')}:{os.path.dirname(python)}:{os.environ['PATH']}"
     for known, version in ((0, "3"), (0, "3.98"), (1, "3")):
         grown, got = sweep(known, [1], stacks=f"{{name: py, python: {{requirements: '# none', python_version: '{version}'}}}}")
         check(f"Python {version}", got == ([] if known else ["1 a"]), got)

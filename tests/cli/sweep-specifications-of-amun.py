@@ -13,6 +13,7 @@ import sys
 import threading
 
 import built
+import interpreters
 from patience import patience
 
 SONDE = os.environ["SONDE"]
@@ -130,6 +131,7 @@ report = json.loads(p.stdout)
 check("one runs", [r["failed"] for r in report["responses"]] == [0] and len(report["skipped"]) == 2, p.stdout)
 check("a version is one", "python_version: 'new' is none" in sweep("version", {**AMUN, "python": {"requirements": "x", "python_version": "new"}}, code=2).stderr)
 if not subprocess.run(["python3", "-c", "import venv, ensurepip"], capture_output=True).returncode:
+    os.environ["PATH"] = os.path.dirname(interpreters.copying("/usr/bin/python3", "copies")) + ":" + os.environ["PATH"]
     p = sweep("locked", {**AMUN, "identifier": "locked", "python": LOCKED})
     check("the Python that is here", [r["failed"] for r in json.loads(p.stdout)["responses"]] == [0], p.stdout)
 server.shutdown()

@@ -30,7 +30,7 @@ equal "what stays behind" "" "$(ls temporary)"
 
 # A process that ends while it is watched is shown to have ended; TERM=dumb gets one screen.
 sleep 1.5 &
-TERM=dumb timeout 60 "$SONDE" top -p $! -i 100ms --once >screen || fail "top -p of a process that ends"
+TERM=dumb timeout "$(patience 60)" "$SONDE" top -p $! -i 100ms --once >screen || fail "top -p of a process that ends"
 equal "what stays behind" "" "$(ls temporary)"
 
 "$SONDE" run -q -o sonde_job -- sleep 0.1

@@ -56,12 +56,12 @@ launched() { # DIR SAID COMMAND...: a launch that died at its start is tried aga
 
 record="$SONDE run -q -i 200ms -o"
 
-launched srun-openmpi said timeout 120 srun -N3 -n3 --mpi=pmix $record srun-openmpi -- ./ring.openmpi 1000000 64 || fail "srun, Open MPI"
+launched srun-openmpi said timeout "$(patience 120)" srun -N3 -n3 --mpi=pmix $record srun-openmpi -- ./ring.openmpi 1000000 64 || fail "srun, Open MPI"
 right srun-openmpi 3 said
 bytes=$(transmitted srun-openmpi)
 holds "bytes sent: $bytes" "$bytes >= 3 * 64 * 1048576 && $bytes <= 3 * 64 * 1048576 * 1.01"
 
-timeout 120 srun -N3 -n3 --mpi=pmi2 $record srun-mpich -- ./ring.mpich 1000000 64 leave >said || fail "srun, MPICH"
+timeout "$(patience 120)" srun -N3 -n3 --mpi=pmi2 $record srun-mpich -- ./ring.mpich 1000000 64 leave >said || fail "srun, MPICH"
 right srun-mpich 3 said
 bytes=$(transmitted srun-mpich)
 holds "bytes sent: $bytes" "$bytes >= 3 * 64 * 1048576 && $bytes <= 3 * 64 * 1048576 * 1.01"

@@ -31,7 +31,7 @@ launches() { # LAUNCHER MPIRUN...
 	local launcher=$1 dir
 	shift
 	for _ in 1 2; do
-		timeout 100 "$@" "$SONDE" run -i 200ms -- "$PROGRAMS/spin" 400000 2>>"said.$launcher" || fail "$launcher: $(cat "said.$launcher")"
+		timeout "$(patience 100)" "$@" "$SONDE" run -i 200ms -- "$PROGRAMS/spin" 400000 2>>"said.$launcher" || fail "$launcher: $(cat "said.$launcher")"
 	done
 	equal "directories of $launcher" 2 "$(find . -maxdepth 1 -name "sonde_${launcher}_*" | wc -l)"
 	for dir in sonde_"$launcher"_*; do

@@ -32,7 +32,7 @@ END
 chmod 755 bin/*
 
 sed "s|^cd /.*|cd $PWD/pbs|" "$TOP/tests/fixtures/perfmon/pbs.job" >pbs.job
-timeout 120 on_node n1 PBS_NODEFILE="$CLUSTER/nodes" PBS_ENVIRONMENT=PBS_BATCH PBS_NODENUM=0 PBS_TASKNUM=1 \
+timeout "$(patience 120)" on_node n1 PBS_NODEFILE="$CLUSTER/nodes" PBS_ENVIRONMENT=PBS_BATCH PBS_NODENUM=0 PBS_TASKNUM=1 \
 	OMPI_MCA_plm=rsh OMPI_MCA_ras=^slurm OMPI_MCA_plm_rsh_agent="$PWD/bin/pbs_rsh" OMPI_MCA_orte_default_hostfile="$CLUSTER/nodes" \
 	OMPI_MCA_mpi_yield_when_idle=1 bash "$PWD/pbs.job" >said 2>&1 || fail "the script: $(cat said)"
 

@@ -5,15 +5,21 @@
 . "$TOP/tests/cluster/harness/slurm.sh"
 cluster_start
 export SONDE PROGRAMS
+sampled() { # RECORDING NODES: waits until so many nodes of it have a sample
+	for _ in $(seq 300); do
+		[ "$("$SONDE" show --json "$1" 2>/dev/null | jq '[.nodes[]? | select(.samples > 0)] | length')" != "$2" ] || return
+		sleep 0.1
+	done
+}
+export -f sampled
 
 cat >job <<'END'
 #!/bin/bash
-(until [ -e go ]; do sleep 0.05; done; exec "$PROGRAMS/spin" 500000 7) &
+(until [ -e go ]; do sleep 0.2; done; exec "$PROGRAMS/spin" 500000 7) &
 app=$!
 "$SONDE" attach -q -i 100ms -p $app -o beside &
 sidecar=$!
-until [ -e beside ]; do sleep 0.05; done
-sleep 0.3
+sampled beside 1
 touch go
 wait $app
 code=$?
@@ -29,11 +35,7 @@ holds "CPU seconds beside: $got" "$got >= 0.3 && $got <= 0.55"
 cat >job <<'END'
 #!/bin/bash
 srun --overlap -N3 -n3 --ntasks-per-node=1 "$SONDE" attach -q -i 100ms --job &
-for _ in $(seq 200); do
-	[ "$(ls sonde_$SLURM_JOB_ID 2>/dev/null | grep -c 'sonde$')" != 3 ] || break
-	sleep 0.05
-done
-sleep 0.5
+sampled "sonde_$SLURM_JOB_ID" 3
 srun -N3 -n6 --ntasks-per-node=2 "$PROGRAMS/spin" 400000
 END
 id=$(submit -N3 --ntasks-per-node=2 job)

@@ -15,7 +15,7 @@ of_functions() { # RECORDING: seconds in `burn` with what it calls, and of all s
 
 srun -N3 -n6 --ntasks-per-node=2 "$SONDE" run -q --stacks=499 -- "$PROGRAMS/stack_kinds" plain 0.4
 equal "exit status" 0 $?
-read -r burn all < <(of_functions sonde_1)
+read -r burn all < <(of_functions "sonde_$FIRST_JOB")
 echo "run: $burn of $all s"
 holds "seconds in burn" "$burn >= 1.6 && $burn <= 2.6 && $burn >= 0.9 * $all"
 equal "tasks" "0 1 2 3 4 5" "$(jq -r '[.rank[].rank] | sort | map(tostring) | join(" ")' code.json)"

@@ -5,12 +5,13 @@
 cluster_start
 srun -N3 -n6 --ntasks-per-node=2 "$SONDE" run -q -- "$PROGRAMS/spin" 400000
 equal "exit status" 0 $?
-equal "recordings" sonde_1 "$(echo sonde_*)"
-cpu_within sonde_1 2.4 6
-equal "processes" 6 "$(figure sonde_1 .job.processes_started)"
-equal "exit code" 0 "$(figure sonde_1 .job.exit_code)"
-equal "complete" true "$(figure sonde_1 '.job.complete | tostring')"
-equal "id" 1 "$(figure sonde_1 .job.id)"
-equal "nodes" "n1 n2 n3" "$(hosts_of sonde_1)"
-equal "recorders" 3 "$(find sonde_1 -name 'node-*.sonde' | wc -l)"
-equal "files of each node" "node-n1.sonde node-n2.sonde node-n3.sonde" "$(cd sonde_1 && echo node-*.sonde)"
+recording=sonde_$FIRST_JOB
+equal "recordings" "$recording" "$(echo sonde_*)"
+cpu_within "$recording" 2.4 6
+equal "processes" 6 "$(figure "$recording" .job.processes_started)"
+equal "exit code" 0 "$(figure "$recording" .job.exit_code)"
+equal "complete" true "$(figure "$recording" '.job.complete | tostring')"
+equal "id" "$FIRST_JOB" "$(figure "$recording" .job.id)"
+equal "nodes" "n1 n2 n3" "$(hosts_of "$recording")"
+equal "recorders" 3 "$(find "$recording" -name 'node-*.sonde' | wc -l)"
+equal "files of each node" "node-n1.sonde node-n2.sonde node-n3.sonde" "$(cd "$recording" && echo node-*.sonde)"

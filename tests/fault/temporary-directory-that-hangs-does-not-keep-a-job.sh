@@ -25,12 +25,12 @@ equal "left there" "" "$(ls far)"
 
 # While the job runs it goes.
 # shellcheck disable=SC2016 # the job's
-TMPDIR=$PWD/far timeout 60 "$SONDE" run --quiet -o gone -- sh -c 'kill -STOP "$0"; exit 3' $server >out 2>said
+TMPDIR=$PWD/far timeout "$(patience 60)" "$SONDE" run --quiet -o gone -- sh -c 'kill -STOP "$0"; exit 3' $server >out 2>said
 equal "status of a job at whose end it hangs" 3 $?
 
 # It is gone before.
 # shellcheck disable=SC2016 # the job's
-TMPDIR=$PWD/far timeout 60 "$SONDE" run --quiet -o without -- sh -c 'echo "$SONDE_MARKS $SONDE_SPANS"; exit 3' >out 2>said
+TMPDIR=$PWD/far timeout "$(patience 60)" "$SONDE" run --quiet -o without -- sh -c 'echo "$SONDE_MARKS $SONDE_SPANS"; exit 3' >out 2>said
 equal "status" 3 $?
 equal "where marks and spans go" "/dev/null " "$(cat out)"
 one_sentence said
@@ -41,7 +41,7 @@ figure without '.nodes[0].samples' >/dev/null
 printf '#!/bin/sh\necho "$SONDE_MARKS $SONDE_SPANS" >where\necho 1\n' >trial
 chmod +x trial
 if [ -x "$(dirname "$(realpath "$SONDE")")/libexec/sonde/sonde-database" ]; then
-	TMPDIR=$PWD/far SONDE_STORE=$PWD/s.sqlite timeout 100 "$SONDE" bench run -q -n 1 -o trials ./trial >out 2>said
+	TMPDIR=$PWD/far SONDE_STORE=$PWD/s.sqlite timeout "$(patience 100)" "$SONDE" bench run -q -n 1 -o trials ./trial >out 2>said
 	holds "status of a benchmark: $?, $(cat said)" "$? != 124"
 	equal "where marks and spans of a trial go" "/dev/null " "$(cat where)"
 	contains said "$PWD/far (TMPDIR) does not answer: no marks and spans are recorded"

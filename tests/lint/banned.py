@@ -8,6 +8,7 @@ import source
 BANNED = re.compile(r"\b(strcpy|strcat|sprintf|vsprintf|strtok|gets|atoi|atol|atof|localtime|gmtime|alloca)\s*\(")
 SPEAKS = re.compile(r"\b(system|popen|printf|puts|putchar|perror|exit|abort|err|errx|warn|warnx)\s*\(|\b(stdout|stderr)\b")
 LIMIT = re.compile(r"^(?!.*(connect|urlopen)\().*\btimeout=\d")  # those are in programs that tests run
+SHELL_LIMIT = re.compile(r'\btimeout (-\S+ \S+ )*[\d.]+ "\$(SONDE|@)"')  # of a job, it is the job's
 CMOCKA = re.compile(r"\bv?print_(error|message)\s*\(")
 
 # They talk to the person who runs a command.
@@ -27,6 +28,10 @@ def main():
         for number, line in enumerate(source.read(path).splitlines(), 1):
             if path.startswith("tests/") and not path.startswith("tests/causes/") and LIMIT.search(line):
                 faults.append(f"{path}:{number}: write timeout=patience(...)")
+    for path in source.files(".sh"):
+        for number, line in enumerate(source.read(path).splitlines(), 1):
+            if path.startswith("tests/") and SHELL_LIMIT.search(line) and '-- timeout' not in line:
+                faults.append(f'{path}:{number}: write timeout "$(patience ...)"')
     source.report(faults)
 
 

@@ -10,6 +10,7 @@ LIST = "docs/words.md"
 NAME = re.compile(r"--[\w-]+|\w*[_.]\w[\w.]*|https?://\S+|`[^`\n]*`|\b(?:%s)\b" % "|".join(["PRId64", "PRIu64"]))
 LITERAL = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|`(?:\\.|[^`\\])*`')
 C_TEXT = re.compile(r'"(?:\\.|[^"\\\n])*"(?:(?:\s|PRI\w+)*"(?:\\.|[^"\\\n])*")*')
+RUN = re.compile(r"[\w-]+")  # what a phrase begins with; a phrase of which a text has none is not looked for
 SOURCES = (".c", ".h", ".def")
 
 
@@ -64,9 +65,11 @@ def is_read(path):
         or path.startswith(("rules/", "examples/"))
 
 
-def faults_of(path, pattern, better):
+def faults_of(path, better):
     text = NAME.sub(lambda m: " " * len(m.group(0)), prose_of(path, source.read(path)))
-    for match in pattern.finditer(text):
+    there = set(RUN.findall(text.lower()))
+    found = [phrase for phrase in better if RUN.match(phrase).group(0) in there]
+    for match in pattern_of(found).finditer(text) if found else ():
         said = re.sub(r"\s+", " ", match.group(0))
         line = text.count("\n", 0, match.start()) + 1
         yield f'{path}:{line}: not "{said}" but {better[said.lower()]} ({LIST})'
@@ -76,10 +79,9 @@ def main():
     better = {phrase.lower(): instead for phrase, instead in phrases()}
     if not better:
         sys.exit(f"{LIST} has no table of words")
-    pattern = pattern_of(better)
     faults = []
     for path in filter(is_read, source.files()):
-        faults += faults_of(path, pattern, better)
+        faults += faults_of(path, better)
     source.report(faults)
 
 

@@ -8,6 +8,7 @@
 #ifndef TESTS_UNIT_SAME_VERDICTS_H
 #define TESTS_UNIT_SAME_VERDICTS_H
 
+#include "kept_rules.h"
 #include "report/summary/summary.h"
 
 #include <math.h>
@@ -34,12 +35,13 @@ static inline void assert_same_verdict(const struct summary_verdict *a,
 	assert_true(same_number(a->threshold, b->threshold));
 }
 
-/* all: made of the same run with summary_make. */
+/* all: made of the same run with all of its metrics. */
 static inline void assert_same_when_judged(const struct summary *all, struct run *r)
 {
+	const struct summary_wish judged = { .builtin = kept_rules() };
 	struct summary s;
 
-	assert_int_equal(summary_make_as(&s, r, &(struct summary_wish){ 0 }, NULL), 0);
+	assert_int_equal(summary_make_as(&s, r, &judged, NULL), 0);
 	assert_int_equal(s.nverdicts, all->nverdicts);
 	for (uint32_t i = 0; i < s.nverdicts; i++)
 		assert_same_verdict(&s.verdicts[i], &all->verdicts[i]);

@@ -165,6 +165,45 @@ static void compilers_that_ran_side_by_side_are_known(void **state)
 	assert_true(beside((int64_t[]){ 0, 500, 2000, 3000 }) == 0.5);
 }
 
+/* Whether make was told to run several compilers at a time, by its words or by MAKEFLAGS. */
+static bool told_several(const char *line, const char *flags)
+{
+	struct synthetic *x = with_work(1);
+	uint32_t make = instance(x, 1, "process", "make", true);
+	struct summary s;
+	bool several;
+
+	x->label[x->run.nlabels++] = (struct run_label){ .key = "command_line", .value = line };
+	x->instance[make].nlabels++;
+	if (flags)
+		meta_text(x, "job.environment.MAKEFLAGS", flags);
+	command(x, "cc1", 4, 4);
+	s = made(x);
+	several = s.story.make_is_parallel == 1;
+	assert_true((s.story.make_is_serial == 1) == !several);
+	done(&s, x);
+	return several;
+}
+
+static void make_was_told_by_words_or_variable(void **state)
+{
+	(void)state;
+	assert_true(told_several("make -j2", NULL));
+	assert_true(told_several("make -j", NULL));
+	assert_true(told_several("make -sj 2", NULL));
+	assert_true(told_several("make all --jobs=8", NULL));
+	assert_false(told_several("make", NULL));
+	assert_false(told_several("make -j1 all", NULL));
+	assert_false(told_several("make -Cjobs", NULL));
+	assert_false(told_several("make -f j2.mk", NULL));
+	assert_true(told_several("make", "j2"));
+	assert_true(told_several("make", "-j2"));
+	assert_true(told_several("make", "kj8 -- A=b"));
+	assert_false(told_several("make", "k"));
+	assert_false(told_several("make", "j1"));
+	assert_false(told_several("make", " -- A=j2"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -173,6 +212,7 @@ int main(void)
 		cmocka_unit_test(what_forks_is_not_started),
 		cmocka_unit_test(starts_with_and_without_a_script_are_of_one_program),
 		cmocka_unit_test(compilers_that_ran_side_by_side_are_known),
+		cmocka_unit_test(make_was_told_by_words_or_variable),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -123,6 +123,25 @@ static void test_a_reader_that_fails_is_an_error(void **state)
 	done(&s, x);
 }
 
+static void test_rules_that_were_read_before_judge(void **state)
+{
+	static const char text[] =
+		"rule: mine\nabout: A test.\nwhen: nodes > 0\nseverity: note\nsay: There is a node.\n";
+	struct synthetic *x = with_work(1);
+	struct summary_wish wish = { .all = true };
+	struct rules *mine;
+	struct summary s;
+
+	(void)state;
+	assert_int_equal(rules_parse(&mine, "mine", text, sizeof text - 1, NULL), 0);
+	wish.builtin = mine;
+	assert_int_equal(summary_make_as(&s, &x->run, &wish, NULL), 0);
+	rules_free(mine);
+	assert_int_equal(s.nverdicts, 1);
+	assert_string_equal(s.verdicts[0].rule, "mine");
+	done(&s, x);
+}
+
 static void test_a_recorder_that_saw_nothing_of_the_job_is_named(void **state)
 {
 	struct synthetic *x = with_work(3);
@@ -170,6 +189,7 @@ int main(void)
 		cmocka_unit_test(test_what_was_seen_one_after_the_other_adds_up),
 		cmocka_unit_test(test_the_limits_of_a_control_group_bound_what_is_there),
 		cmocka_unit_test(test_a_reader_that_fails_is_an_error),
+		cmocka_unit_test(test_rules_that_were_read_before_judge),
 		cmocka_unit_test(test_a_recorder_that_saw_nothing_of_the_job_is_named),
 	};
 

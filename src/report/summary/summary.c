@@ -315,13 +315,16 @@ static void look_at(struct looked_at *l, const struct run *r, const struct rules
 
 int summary_make_as(struct summary *out, struct run *r, const struct summary_wish *w, struct err *e)
 {
+	const struct rules *builtin = w->builtin;
 	struct looked_at l = { 0 };
-	struct rules *builtin;
-	int rc = rules_builtin(&builtin, e);
+	struct rules *read = NULL;
+	int rc = builtin ? 0 : rules_builtin(&read, e);
 
 	*out = (struct summary){ 0 };
 	if (rc)
 		return rc;
+	if (!builtin)
+		builtin = read;
 	look_at(&l, r, builtin, w);
 	rc = l.names.failed || l.told.failed
 		     ? err_set(e, -ENOMEM, "out of memory for the summary of %.300s", r->path)
@@ -330,7 +333,7 @@ int summary_make_as(struct summary *out, struct run *r, const struct summary_wis
 		rules_apply(w->site, out);
 	bytes_free(&l.names);
 	bytes_free(&l.told);
-	rules_free(builtin);
+	rules_free(read);
 	return rc;
 }
 

@@ -363,10 +363,12 @@ int summary_make(struct summary *out, struct run *r, struct err *e);
 struct summary_wish {
 	bool all; /* statistics of all metrics, not only of those that rules look at: what is to
 		     be said in words needs no more, and costs a fraction */
-	const struct rules *site; /* to judge by, too, after the built-in ones; NULL: none */
-	bool public;              /* without what is private: what the job printed last */
-	const char *compared;     /* globs of metrics to compare over nodes, too; NULL: none */
-	const char *classes;      /* of code, beside the built-in ones; NULL: none */
+	const struct rules *builtin; /* those that travel in the program, where they were read
+					before: to read them takes milliseconds; NULL: read them */
+	const struct rules *site;    /* to judge by, too, after the built-in ones; NULL: none */
+	bool public;                 /* without what is private: what the job printed last */
+	const char *compared;        /* globs of metrics to compare over nodes, too; NULL: none */
+	const char *classes;         /* of code, beside the built-in ones; NULL: none */
 };
 int summary_make_as(struct summary *out, struct run *r, const struct summary_wish *w,
 		    struct err *e);

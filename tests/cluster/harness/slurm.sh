@@ -10,6 +10,8 @@ PATH=$PATH:/usr/sbin:/sbin
 export SLURM_CONF=$CLUSTER/slurm.conf
 unset SONDE_DIR SONDE_RUN_ID
 NODES=3
+# Two clusters that run side by side have no job of the same number: Sonde knows a job's processes by it.
+FIRST_JOB=$(($$ % 60000 * 1000 + 1))
 
 free_ports() { # COUNT: that many, one a line
 	"$PYTHON" -c 'import socket, sys
@@ -30,6 +32,7 @@ CredType=cred/munge"
 		SlurmUser=$(id -un)
 		SlurmdUser=$(id -un)
 		$auth
+		FirstJobId=$FIRST_JOB
 		StateSaveLocation=$CLUSTER/state
 		SlurmdSpoolDir=$CLUSTER/spool.%n
 		SlurmctldPidFile=$CLUSTER/slurmctld.pid
