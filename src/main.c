@@ -220,7 +220,7 @@ static int dispatch(int argc, char **argv)
 	return other_word(argc, argv);
 }
 
-/* The command that a link of its name stands for. */
+/* The command that a link of its name stands for; its own name stands for none. */
 static const struct command *called_by_name(const char *word)
 {
 	const char *slash = strrchr(word, '/'), *name = slash ? slash + 1 : word;

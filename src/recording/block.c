@@ -214,7 +214,7 @@ static const ZSTD_compressionParameters texts = {
 };
 
 /* What a recording begins with are such texts. The end of a short command waits for them: in a
- * quarter of the time and of the memory, which has to be there first, they are 7 % larger. */
+ * quarter of the time and half the memory, which has to be there first, they are 7 % larger. */
 static const ZSTD_compressionParameters opening = {
 	.strategy = ZSTD_dfast,
 	.windowLog = 17,
