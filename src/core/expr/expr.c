@@ -156,7 +156,7 @@ struct expr_value expr_eval(const struct expr *x, expr_lookup *lookup, void *ctx
 
 bool expr_may_be_known(const struct expr *x, expr_lookup *may, void *ctx)
 {
-	bool stack[EXPR_STACK_MAX], *top = stack;
+	bool stack[EXPR_STACK_MAX] = { false }, *top = stack;
 
 	for (size_t i = 0; i < x->nops; i++) {
 		const struct op *op = &x->op[i];
