@@ -53,7 +53,7 @@ struct waiting {
 	char text[WAITING_TEXT]; /* "solver (pid 12, 16 threads) waits for a child" */
 };
 
-/* What looks share; {0}: nothing yet. Whoever looks anew at all processes forgets the locks. */
+/* What looks share; {0}: nothing yet. Whoever looks at all processes again forgets the locks. */
 struct waiting_known {
 	struct connections connections;
 	struct filelocks locks;
