@@ -220,11 +220,11 @@ static int dispatch(int argc, char **argv)
 	return other_word(argc, argv);
 }
 
-/* The command that a link of its name stands for. */
+/* The command that a link of its name stands for; its own name stands for none. */
 static const struct command *called_by_name(const char *word)
 {
-	const char *slash = strrchr(word, '/');
-	const struct command *c = command_find(slash ? slash + 1 : word);
+	const char *slash = strrchr(word, '/'), *name = slash ? slash + 1 : word;
+	const struct command *c = strcmp(name, "sonde") != 0 ? command_find(name) : NULL;
 
 	return c && c->by_name ? c : NULL;
 }

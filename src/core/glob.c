@@ -13,9 +13,12 @@ bool glob_match(const char *list, const char *name)
 	if (!list)
 		return true;
 	while (*list) {
-		size_t n = strcspn(list, ",");
+		size_t plain = strcspn(list, ",*?[\\"), n = plain + strcspn(list + plain, ",");
+		bool begins = n && n < sizeof(glob) && !strncmp(list, name, plain);
 
-		if (n && n < sizeof(glob)) {
+		if (begins && n == plain && !name[n])
+			return true;
+		if (begins && n > plain) {
 			memcpy(glob, list, n);
 			glob[n] = '\0';
 			if (!fnmatch(glob, name, 0))

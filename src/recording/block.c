@@ -213,14 +213,14 @@ static const ZSTD_compressionParameters texts = {
 	.minMatch = 4,
 };
 
-/* What a recording begins with are such texts. The end of a short command waits for them: in half
- * the time they are 3 % larger. */
+/* What a recording begins with are such texts. The end of a short command waits for them: in a
+ * quarter of the time and half the memory, which has to be there first, they are 7 % larger. */
 static const ZSTD_compressionParameters opening = {
-	.strategy = ZSTD_greedy,
+	.strategy = ZSTD_dfast,
 	.windowLog = 17,
-	.hashLog = 15,
-	.chainLog = 15,
-	.searchLog = 3,
+	.hashLog = 13,
+	.chainLog = 12,
+	.searchLog = ZSTD_SEARCHLOG_MIN, /* not used by this strategy */
 	.minMatch = 4,
 };
 

@@ -64,7 +64,7 @@ void compressor_free(struct compressor *c);
 void section_put(struct bytes *out, struct compressor *c, const uint8_t *raw, size_t n);
 /* The same for texts: smaller by a third, in ten times the time. */
 void section_put_texts(struct bytes *out, struct compressor *c, const uint8_t *raw, size_t n);
-/* The same for those that a recording begins with, in half that time. */
+/* The same for those that a recording begins with, in a quarter of that time. */
 void section_put_opening(struct bytes *out, struct compressor *c, const uint8_t *raw, size_t n);
 /* The same in several frames, each of which is compressed and expanded by itself. Where bytes
  * differ from those before them they are smaller so, since each frame has a Huffman code of its

@@ -77,13 +77,17 @@ void fixes_say_source(struct sample *s, const struct source *k, enum state state
 	say(s, "source", k->name, fixes_of_source(k, state, reason));
 }
 
-/* Told by the text alone, before it is looked up whose it is. */
-static bool may_have_fix(const struct event *e)
+/* Told by the text alone, before it is looked up whose it is. without: one that has none, as the
+ * metrics beside it are mostly refused for the same reason. */
+static bool may_have_fix(const struct event *e, const char **without)
 {
 	bool has = e->kind == EVENT_STATE && e->state == STATE_FORBIDDEN;
 
-	for (size_t i = 0; i < nsources && e->kind == EVENT_STATE && e->text && !has; i++)
+	if (has || e->kind != EVENT_STATE || !e->text || !strcmp(e->text, *without))
+		return has;
+	for (size_t i = 0; i < nsources && !has; i++)
 		has = fitting(sources[i], e->text);
+	*without = has ? *without : e->text;
 	return has;
 }
 
@@ -99,12 +103,13 @@ void fixes_say_metrics(struct sample *s)
 {
 	enum { SAID_MAX = 64 };
 	const struct metric *said[SAID_MAX];
+	const char *without = "";
 	uint32_t nevents = s->nevents;
 	size_t n = 0, k;
 
 	for (uint32_t i = 0; i < nevents && n < SAID_MAX; i++) {
 		const struct event *e = &s->event[i];
-		const struct metric *m = may_have_fix(e) ? metric_of(s, e->id) : NULL;
+		const struct metric *m = may_have_fix(e, &without) ? metric_of(s, e->id) : NULL;
 		const struct source *from = m ? fixes_source(m) : NULL;
 		struct fix fix = { NULL, NULL };
 

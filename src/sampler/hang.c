@@ -121,25 +121,26 @@ static void write_down(const struct waiting *best, size_t n, char *out, size_t s
 static bool collect(const struct hang *h, const struct tree *t, const struct root *proc, char *out,
 		    size_t size)
 {
+	struct waiting_known known = { .connections.may_search = true };
 	struct waiting best[PROCESSES_SHOWN + 1];
 	pid_t pid[256];
 	size_t n = tree_pids(t, pid, sizeof pid / sizeof pid[0]), looked = 0, shown = 0;
+	bool runs = tree_threads_running(t) > 0;
 
-	if (tree_threads_running(t) > 0)
-		return false;
-	while (n-- && looked < PROCESSES_LOOKED_AT) {
+	while (!runs && n-- && looked < PROCESSES_LOOKED_AT) {
 		struct waiting w;
 
-		if (waiting_look(proc, NULL, pid[n], &w))
+		if (waiting_look(proc, &known, pid[n], &w))
 			continue;
-		if (w.kind == STALL_NONE)
-			return false;
+		runs = w.kind == STALL_NONE;
 		looked++;
 		inspection_mask_text(h->look.secrets, w.text, sizeof w.text);
 		place(best, &shown, &w);
 	}
-	write_down(best, shown, out, size);
-	return true;
+	filelocks_forget(&known.locks);
+	if (!runs)
+		write_down(best, shown, out, size);
+	return !runs;
 }
 
 /* Has there been none of it? Else the silence begins anew. */

@@ -37,7 +37,7 @@ static const struct looked *looked_before(const struct pauses *p, pid_t pid, int
 		const struct looked *l = &p->looked[i];
 
 		if (l->pid == pid && l->ran_ns == ran_ns && ran_ns >= 0 &&
-		    (l->searched || l->is.is_named || !p->connections.may_search))
+		    (l->searched || l->is.is_named || !p->known.connections.may_search))
 			return l;
 	}
 	return NULL;
@@ -54,8 +54,8 @@ static bool look_at(struct pauses *p, const struct tree *t, const struct root *p
 		*out = *before;
 		return true;
 	}
-	*out = (struct looked){ pid, ran_ns, p->connections.may_search, { 0 } };
-	return !waiting_look(proc, &p->connections, pid, &out->is);
+	*out = (struct looked){ pid, ran_ns, p->known.connections.may_search, { 0 } };
+	return !waiting_look(proc, &p->known, pid, &out->is);
 }
 
 static void look(struct pauses *p, const struct tree *t, const struct root *proc, struct seen *seen)
@@ -83,6 +83,7 @@ static void look(struct pauses *p, const struct tree *t, const struct root *proc
 	}
 	memcpy(p->looked, now, looked * sizeof *now);
 	p->nlooked = looked;
+	filelocks_forget(&p->known.locks);
 }
 
 /* Who waits for what another process writes waits for one that sleeps, if one does. */
@@ -227,7 +228,7 @@ static bool found_any(const struct seen *seen)
 
 static void spent(struct pauses *p, int64_t now_ns, int64_t cost_ns, bool found)
 {
-	if (p->connections.searched) {
+	if (p->known.connections.searched) {
 		p->vain = found ? 0 : p->vain < VAIN_MOST ? p->vain + 1 : VAIN_MOST;
 		p->search_ns = now_ns + (cost_ns * SEARCH_RARER << p->vain);
 	} else {
@@ -251,8 +252,8 @@ void pauses_step(struct pauses *p, const struct tree *t, const struct root *proc
 		p->since_ns = p->looked_ns = now_ns;
 	else {
 		began = clock_cpu_ns();
-		p->connections.may_search = now_ns >= p->search_ns;
-		p->connections.searched = false;
+		p->known.connections.may_search = now_ns >= p->search_ns;
+		p->known.connections.searched = false;
 		look(p, t, proc, &seen);
 		count(p, proc, &seen, ran_ns < ns / LITTLE && tree_threads_running(t) <= 0, now_ns);
 		spent(p, now_ns, clock_cpu_ns() - began, found_any(&seen));

@@ -30,7 +30,7 @@ struct pauses {
 	int64_t search_ns, cost_ns; /* when connections may be searched again; of a look without */
 	uint32_t vain;              /* searches in a row that found nothing */
 	const struct secret_list *secrets; /* of the site and the user; NULL: none */
-	struct connections connections;
+	struct waiting_known known;
 	/* What was seen at the last look: who has not run since waits for the same. */
 	struct looked {
 		pid_t pid;

@@ -166,6 +166,7 @@ struct cpu {
 	struct core_reader detail;
 	bool told;                 /* what no core here can tell */
 	bool later;                /* where cores are, and how fast, is told by rest() */
+	bool interrupts_later;     /* likewise */
 	bool whole;                /* every line of this scan told what it should */
 	int lacks[NODE_NUMBER_OF]; /* why a series of the node has no value: sysfs_put_state */
 };
@@ -363,6 +364,7 @@ static int cpu_open(void *state, const struct source_env *env, struct sample *s,
 		sample_refuse(s, c->slot + i, STATE_UNSUPPORTED, NO_COLUMN);
 	core_open(&c->detail, env, count_cores(c->stat.text));
 	c->later = env->rest_follows && !core_reads_by_place(&c->detail);
+	c->interrupts_later = env->rest_follows;
 	if (!c->later)
 		core_open_rest(&c->detail);
 	sample_catalogue(s, &metrics[DERIVED], METRICS_NUMBER_OF - DERIVED);
@@ -379,7 +381,7 @@ static int cpu_read(void *state, struct sample *s)
 	int r = kept_read(&c->stat);
 
 	r = r < 0 ? r : scan(c, s);
-	if (r == 0)
+	if (r == 0 && !c->interrupts_later)
 		core_read_interrupts(&c->detail, &c->cores, s, NTIMES);
 	if (r == 0 && !c->later)
 		core_read(&c->detail, &c->cores, s, NTIMES);
@@ -387,11 +389,14 @@ static int cpu_read(void *state, struct sample *s)
 }
 
 /* Four files a core, of which there may be hundreds: where it is, and its frequency, which is no
- * count of what was before. */
+ * count of what was before. Of the interrupts, a number for each kind and core, a moment is
+ * missing. */
 static void cpu_rest(void *state, struct sample *s)
 {
 	struct cpu *c = state;
 
+	c->interrupts_later = false;
+	core_read_interrupts(&c->detail, &c->cores, s, NTIMES);
 	if (!c->later)
 		return;
 	c->later = false;

@@ -3,7 +3,8 @@
 # A look at blocked threads reads the files of all processes only where a thread waits for one, and who is whose child only where one waits
 # for a child. Of a job that waits, only processes that have run since are looked at again, and the kernel's function that one sleeps in is
 # read only where its system call does not tell all. Neither are ranks of MPI looked for again among processes that execute the program that they
-# did, nor memory in descriptors of a process that has not run. Holders of locks are looked for the more rarely the more often there was none.
+# did, nor memory in descriptors of a process that has not run. All locks on files are read once in a look, however many processes sleep, and
+# their holders are looked for the more rarely the more often there was none.
 . "$TOP/tests/lib.sh"
 need strace
 [ -x "$LIBEXEC/sonde-unwind" ] || skip "the helper sonde-unwind was not built"
@@ -46,6 +47,10 @@ END
 strace -f -qq -o calls -e trace=openat "$SONDE" run --quiet -i 100ms -o out -- sh job.sh
 holds "system calls of waiting processes that were read" "$(count calls '"[0-9]*/syscall",') >= 4 && $(count calls '"[0-9]*/syscall",') <= 16"
 holds "kernel functions that were read" "$(count calls '"[0-9]*/wchan",') <= 3"
+
+# Of many that sleep any might ask for a lock again and again.
+strace -f -qq -o calls -e trace=openat "$SONDE" run --quiet -i 100ms -o many -- sh -c 'for i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 3 & done; wait'
+holds "lists of all locks that were read" "$(count calls '"locks",') >= 1 && $(count calls '"locks",') <= 5"
 
 # For 21 seconds.
 sed -i 's/sleep 3/sleep 21/g' job.sh

@@ -431,30 +431,6 @@ static void section_in_all_ways(const uint8_t *raw, size_t n, struct compressor 
 	section_there_and_back(raw, n, as_texts, c, x);
 }
 
-/* As the sentences of metrics are: words that come again, each time beside others. */
-static void test_texts_become_smaller(void **state)
-{
-	static const char *const word[] = { "bytes ",     "that ", "the ",     "node's ",
-					    "processes ", "read ", "written ", "time ",
-					    "share ",     "of ",   "CPU ",     "memory ",
-					    "pages.\n",   "all ",  "while " };
-	struct bytes raw = { 0 }, numbers = { 0 }, texts = { 0 };
-	struct compressor c;
-	uint64_t seed = 7;
-
-	(void)state;
-	assert_int_equal(compressor_init(&c), 0);
-	while (raw.len < 50000)
-		bytes_puts(&raw, word[(chance(&seed) >> 20) % (sizeof word / sizeof word[0])]);
-	section_put(&numbers, &c, raw.data, raw.len);
-	section_put_texts(&texts, &c, raw.data, raw.len);
-	assert_in_range(texts.len, 1, numbers.len * 9 / 10);
-	compressor_free(&c);
-	bytes_free(&raw);
-	bytes_free(&numbers);
-	bytes_free(&texts);
-}
-
 static void test_sections_come_back(void **state)
 {
 	enum { SIZE = 300000 };
@@ -570,7 +546,6 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_rows_come_back),
 	cmocka_unit_test(test_open_series_come_back),
 	cmocka_unit_test(test_sections_come_back),
-	cmocka_unit_test(test_texts_become_smaller),
 	cmocka_unit_test(test_the_next_good_block_is_found),
 	cmocka_unit_test(test_a_file_of_magics_is_given_up_on),
 	cmocka_unit_test(test_ids_are_found_again),

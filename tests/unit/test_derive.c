@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "core/frame/derive.h"
 #include "unit/frame_text.h"
 
 static const struct metric code = { "disk.code", "disk", .unit = UNIT_ONE, .kind = KIND_STATE };
@@ -298,6 +299,34 @@ static void test_rates_of_many_rows_are_those_of_each(void **state)
 	synth_free(s);
 }
 
+/* A formula without what it needs has no value: then nobody reads the rest of it. Of what is only
+ * measured ranges say enough. */
+static void test_what_tells_nothing_is_not_read(void **state)
+{
+	static const char known[] = "if(known(node.none), node.none, node.load)";
+	struct selection sel = { .combine = true, .metrics = "*" };
+	struct synth *s = disks();
+	struct derive d;
+	struct err e;
+
+	(void)state;
+	synth_metric(s, (struct metric){ "node.power", .kind = KIND_GAUGE,
+					 .formula = "node.none * min(1, node.load / 2)" });
+	synth_metric(s, (struct metric){ "node.more", .kind = KIND_GAUGE,
+					 .formula = "node.power + disk.queue_count" });
+	assert_int_equal(derive_open(&d, &s->run, &sel, &e), 0);
+	plan_leave_to_ranges(&d.plan);
+	assert_true(d.plan.wanted[1]); /* a rate */
+	assert_false(d.plan.wanted[7]);
+	derive_close(&d);
+	synth_metric(s, (struct metric){ "node.some", .kind = KIND_GAUGE, .formula = known });
+	assert_int_equal(derive_open(&d, &s->run, &sel, &e), 0);
+	plan_leave_to_ranges(&d.plan);
+	assert_true(d.plan.wanted[7]);
+	derive_close(&d);
+	synth_free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -313,6 +342,7 @@ int main(void)
 		cmocka_unit_test(test_formulas_build_on_formulas_in_any_order),
 		cmocka_unit_test(test_formula_without_sense_has_no_values),
 		cmocka_unit_test(test_rates_of_many_rows_are_those_of_each),
+		cmocka_unit_test(test_what_tells_nothing_is_not_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

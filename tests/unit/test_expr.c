@@ -247,6 +247,50 @@ static void test_names_are_visited_with_stable_pointers(void **state)
 	expr_free(NULL);
 }
 
+static struct expr_value may_be(void *ctx, const char *function, const char *name)
+{
+	(void)ctx;
+	return (struct expr_value){ .known = !function && strcmp(name, "none") != 0 };
+}
+
+/* Whatever the values are of those that may be known. */
+static void test_what_can_never_be_known_is_told(void **state)
+{
+	static const struct {
+		const char *text;
+		bool may;
+	} cases[] = {
+		{ "1", true },
+		{ "none", false },
+		{ "a * none", false },
+		{ "none - 1", false },
+		{ "min(a, none)", false },
+		{ "not none", false },
+		{ "-abs(none)", false },
+		{ "a / b < 3", true },
+		{ "known(none)", true },
+		{ "none and a", true },
+		{ "a or none", true },
+		{ "none or none", false },
+		{ "if(known(none), none, a)", true },
+		{ "if(a, none, none)", false },
+		{ "if(none, a, b)", false },
+		{ "sum(a) + 1", false },
+		{ "none * min(1, a / b)", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct err e = { "" };
+		struct expr *x;
+
+		assert_int_equal(expr_parse(&x, cases[i].text, &e), 0);
+		if (expr_may_be_known(x, may_be, NULL) != cases[i].may)
+			fail_msg("%s", cases[i].text);
+		expr_free(x);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -258,6 +302,7 @@ int main(void)
 		cmocka_unit_test(test_fault_gives_its_column),
 		cmocka_unit_test(test_depth_and_length_are_bounded),
 		cmocka_unit_test(test_names_are_visited_with_stable_pointers),
+		cmocka_unit_test(test_what_can_never_be_known_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

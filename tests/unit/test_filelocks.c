@@ -31,6 +31,14 @@ static void process(int pid, const char *name, int parent)
 	tree_put("proc", path, "30 1 254:2 / / rw - ext4 /dev/vda rw\n");
 }
 
+static void say_holder(const struct root *proc, bool may_search, char out[FILELOCKS_TEXT])
+{
+	struct filelocks all = { 0 };
+
+	filelocks_say_holder(proc, &all, 200, 3, may_search, out);
+	filelocks_forget(&all);
+}
+
 static void test_the_holder_is_named(void **state)
 {
 	char out[FILELOCKS_TEXT];
@@ -42,17 +50,17 @@ static void test_the_holder_is_named(void **state)
 	tree_put("proc", "200/fdinfo/3", "%s", open_file);
 	tree_put("proc", "locks", "%s1: -> FLOCK  ADVISORY  WRITE 200 fe:02:8 0 EOF\n", held);
 	assert_int_equal(root_open(&proc, "proc"), 0);
-	filelocks_say_holder(&proc, 200, 3, false, out);
+	say_holder(&proc, false, out);
 	assert_string_equal(out, ", held by holder (pid 400)");
 	/* It has ended: the shell that called it has the lock now, and may not be known. */
 	tree_put("proc", "400/comm", "%s", "");
-	filelocks_say_holder(&proc, 200, 3, true, out);
+	say_holder(&proc, true, out);
 	assert_string_equal(out, "");
 	process(500, "sh", 1);
 	tree_put("proc", "500/fdinfo/9", "%slock:\t%s", open_file, held);
-	filelocks_say_holder(&proc, 200, 3, true, out);
+	say_holder(&proc, true, out);
 	assert_string_equal(out, ", held by sh (pid 500)");
-	filelocks_say_holder(&proc, 200, 3, false, out);
+	say_holder(&proc, false, out);
 	assert_string_equal(out, "");
 	root_close(&proc);
 }
@@ -87,6 +95,7 @@ static void test_a_lock_that_is_asked_for(void **state)
 		{ held, "mnt_id:\t30\n", "30 1 254:2 / / rw - ext4 a rw\n", 1, false },
 		{ "", open_file, "30 1 254:2 / / rw - ext4 a rw\n", 1, false },
 	};
+	struct filelocks all = { 0 };
 	char out[FILELOCKS_TEXT];
 	struct root proc;
 	uint64_t fd;
@@ -100,7 +109,8 @@ static void test_a_lock_that_is_asked_for(void **state)
 		tree_put("proc", "locks", "%s", cases[i].locks);
 		assert_int_equal(root_open(&proc, "proc"), 0);
 		print_message("%zu\n", i);
-		assert_int_equal(filelocks_beside(&proc, 200, &fd, out), cases[i].found);
+		assert_int_equal(filelocks_beside(&proc, &all, 200, &fd, out), cases[i].found);
+		filelocks_forget(&all);
 		if (cases[i].found)
 			assert_string_equal(out, "holder (pid 400)");
 		assert_true(!cases[i].found || fd == 3);
@@ -128,6 +138,7 @@ static void test_a_lock_of_a_database(void **state)
 		{ "1: POSIX  ADVISORY  WRITE 400 fe:02:8\n", false },
 		{ held, false },
 	};
+	struct filelocks all = { 0 };
 	char out[FILELOCKS_TEXT];
 	struct root proc;
 	uint64_t fd;
@@ -140,7 +151,8 @@ static void test_a_lock_of_a_database(void **state)
 		tree_put("proc", "locks", "%s", cases[i].locks);
 		assert_int_equal(root_open(&proc, "proc"), 0);
 		print_message("%zu\n", i);
-		assert_int_equal(filelocks_database(&proc, 200, &fd, out), cases[i].found);
+		assert_int_equal(filelocks_database(&proc, &all, 200, &fd, out), cases[i].found);
+		filelocks_forget(&all);
 		if (cases[i].found)
 			assert_string_equal(out, "holder (pid 400)");
 		root_close(&proc);
@@ -165,6 +177,7 @@ static void test_the_writer_of_a_log(void **state)
 		  false },
 		{ held, "/x/rows.db-shm", false },
 	};
+	struct filelocks all = { 0 };
 	char out[FILELOCKS_TEXT];
 	struct root proc;
 	uint64_t fd;
@@ -180,9 +193,38 @@ static void test_the_writer_of_a_log(void **state)
 		assert_int_equal(symlink(cases[i].file, "proc/200/fd/3"), 0);
 		assert_int_equal(root_open(&proc, "proc"), 0);
 		print_message("%zu\n", i);
-		assert_int_equal(filelocks_database(&proc, 200, &fd, out), cases[i].found);
+		assert_int_equal(filelocks_database(&proc, &all, 200, &fd, out), cases[i].found);
+		filelocks_forget(&all);
 		root_close(&proc);
 	}
+}
+
+/* However many processes are looked at: each time the kernel waits for every CPU. */
+static void test_all_locks_are_read_once(void **state)
+{
+	struct filelocks all = { 0 };
+	char out[FILELOCKS_TEXT];
+	struct root proc;
+	uint64_t fd;
+
+	(void)state;
+	process(200, "asks", 1);
+	process(201, "asks", 1);
+	process(400, "holder", 1);
+	tree_put("proc", "200/fdinfo/3", "%s", open_file);
+	tree_put("proc", "201/fdinfo/3", "%s", open_file);
+	assert_int_equal(root_open(&proc, "proc"), 0);
+	tree_put("proc", "locks", "%s", held);
+	assert_true(filelocks_beside(&proc, &all, 200, &fd, out));
+	tree_put("proc", "locks", "%s", "");
+	assert_true(filelocks_beside(&proc, &all, 201, &fd, out));
+	assert_false(filelocks_database(&proc, &all, 201, &fd, out));
+	filelocks_forget(&all);
+	assert_false(filelocks_beside(&proc, &all, 201, &fd, out));
+	tree_put("proc", "locks", "%s", held); /* that there was none is known as well */
+	assert_false(filelocks_beside(&proc, &all, 201, &fd, out));
+	filelocks_forget(&all);
+	root_close(&proc);
 }
 
 int main(void)
@@ -192,6 +234,7 @@ int main(void)
 		cmocka_unit_test(test_a_lock_that_is_asked_for),
 		cmocka_unit_test(test_a_lock_of_a_database),
 		cmocka_unit_test(test_the_writer_of_a_log),
+		cmocka_unit_test(test_all_locks_are_read_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

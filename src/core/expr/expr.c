@@ -154,6 +154,28 @@ struct expr_value expr_eval(const struct expr *x, expr_lookup *lookup, void *ctx
 	return (struct expr_value){ !isnan(stack[0]), isnan(stack[0]) ? 0 : stack[0] };
 }
 
+bool expr_may_be_known(const struct expr *x, expr_lookup *may, void *ctx)
+{
+	bool stack[EXPR_STACK_MAX] = { false }, *top = stack;
+
+	for (size_t i = 0; i < x->nops; i++) {
+		const struct op *op = &x->op[i];
+		unsigned arity = op_arity(op->code);
+
+		top -= arity;
+		if (op->code == OP_NAME)
+			*top = may(ctx, op->function, op->name).known;
+		else if (op->code == OP_NUMBER || op->code == OP_KNOWN)
+			*top = true;
+		else if (op->code == OP_AND || op->code == OP_OR)
+			*top = top[0] || top[1];
+		else if (arity > 1)
+			*top = top[0] && (top[1] || (op->code == OP_IF && top[2]));
+		top++;
+	}
+	return stack[0];
+}
+
 void expr_names(const struct expr *x,
 		void (*visit)(void *ctx, const char *function, const char *name), void *ctx)
 {

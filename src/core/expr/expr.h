@@ -42,6 +42,9 @@ struct expr_value expr_eval(const struct expr *x, expr_lookup *lookup, void *ctx
 typedef void expr_look_up_column(void *ctx, const char *function, const char *name, double *out);
 void expr_eval_column(const struct expr *x, expr_look_up_column *look_up, void *ctx, size_t n,
 		      double *stack);
+/* Whether it may be known where names may be that are looked up as known; else it never is,
+ * whatever their values are. */
+bool expr_may_be_known(const struct expr *x, expr_lookup *may, void *ctx);
 /* Visit each name the expression asks for (with its function or NULL). */
 void expr_names(const struct expr *x,
 		void (*visit)(void *ctx, const char *function, const char *name), void *ctx);

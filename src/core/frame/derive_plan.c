@@ -430,6 +430,42 @@ static bool is_told_by_ranges(const struct plan *p, const struct cell *c)
 	return c->role == CELL_MEASURED && !q->rate && q->metric->storage == STORE_INT;
 }
 
+struct inputs {
+	const struct plan *p;
+	const struct cell *c;
+	uint32_t next; /* they are asked for in the order they were listed */
+};
+
+static struct expr_value may_have(void *ctx, const char *function, const char *name)
+{
+	struct inputs *x = ctx;
+	const struct quantity *q = &x->p->quantity[x->c->quantity];
+	uint32_t i = x->next++, source = 0;
+
+	(void)function; /* those that are calls were left without a source */
+	if (i < q->ninputs && x->p->input[q->first_input + i].at == name)
+		source = x->p->source[x->c->first_source + i];
+	return (struct expr_value){ .known = source && x->p->cell[source].may_be };
+}
+
+/* Of a formula without what it needs there is never a value. True when it may be known that it was
+ * not before. */
+static bool find_known(struct plan *p, uint32_t cell)
+{
+	struct cell *c = &p->cell[cell];
+	struct inputs inputs = { .p = p, .c = c };
+
+	if (!c->may_be && c->role == CELL_MEASURED)
+		c->may_be = true;
+	else if (!c->may_be && c->role == CELL_DERIVED)
+		c->may_be = expr_may_be_known(p->quantity[c->quantity].formula, may_have, &inputs);
+	else
+		return false;
+	if (c->may_be && c->combined)
+		p->cell[c->combined].may_be = true;
+	return c->may_be;
+}
+
 /* What a cell in rows is made from is in rows, too. True when that adds any. */
 static bool spread(struct plan *p, uint32_t cell)
 {
@@ -449,18 +485,25 @@ static bool spread(struct plan *p, uint32_t cell)
 	return more;
 }
 
-void plan_leave_to_ranges(struct plan *p)
+/* Until it changes nothing. */
+static void for_all_cells(struct plan *p, bool (*change)(struct plan *p, uint32_t cell))
 {
 	bool more = true;
 
-	for (uint32_t i = 1; i < p->ncells; i++)
-		p->cell[i].in_rows = p->cell[i].emitted &&
-				     (p->cell[i].kept || !is_told_by_ranges(p, &p->cell[i]));
 	while (more) {
 		more = false;
 		for (uint32_t i = 1; i < p->ncells; i++)
-			more |= spread(p, i);
+			more |= change(p, i);
 	}
+}
+
+void plan_leave_to_ranges(struct plan *p)
+{
+	for_all_cells(p, find_known);
+	for (uint32_t i = 1; i < p->ncells; i++)
+		p->cell[i].in_rows = p->cell[i].emitted && p->cell[i].may_be &&
+				     (p->cell[i].kept || !is_told_by_ranges(p, &p->cell[i]));
+	for_all_cells(p, spread);
 	for (uint32_t i = 1; i < p->ncells; i++)
 		p->cell[i].ranged = p->cell[i].emitted && !p->cell[i].in_rows;
 	for (uint32_t s = p->first_series; s < p->behind_series; s++)

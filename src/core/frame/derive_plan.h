@@ -52,6 +52,7 @@ struct cell {
 	enum cell_role role;
 	bool emitted;
 	bool kept;    /* set by who wants it in rows, whatever ranges say */
+	bool may_be;  /* known, by what it is made from */
 	bool in_rows; /* emitted, or needed for what is */
 	bool ranged;  /* emitted, but not in rows: see plan_leave_to_ranges */
 };

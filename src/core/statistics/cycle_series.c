@@ -21,34 +21,75 @@ struct cycle_moments cycle_moments(const double *x, uint32_t n)
 }
 
 struct ranked {
-	double v;
+	uint64_t key; /* grows with the value */
 	uint32_t at;
 };
 
-static int by_value(const void *a, const void *b)
+/* The bits of doubles grow with them, those of negative ones the other way round. */
+static uint64_t key_of(double v)
 {
-	const struct ranked *x = a, *y = b;
+	const uint64_t sign = UINT64_C(1) << 63;
+	uint64_t bits;
 
-	return x->v != y->v ? (x->v > y->v) - (x->v < y->v) : (x->at > y->at) - (x->at < y->at);
+	memcpy(&bits, &v, sizeof bits);
+	return bits & sign ? ~bits : bits | sign;
+}
+
+enum { DIGIT = 256, DIGITS = sizeof(uint64_t) };
+
+/* Stably by a digit, of which there are so many of each. */
+static void sort_by_digit(const struct ranked *from, struct ranked *to, uint32_t n, unsigned shift,
+			  uint32_t place[DIGIT])
+{
+	uint32_t sum = 0;
+
+	for (unsigned i = 0; i < DIGIT; i++) {
+		uint32_t count = place[i];
+
+		place[i] = sum;
+		sum += count;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		to[place[from[i].key >> shift & (DIGIT - 1)]++] = from[i];
+}
+
+/* By digits, since there are many; room: of as many. Where they are then. */
+static struct ranked *sort(struct ranked *x, struct ranked *room, uint32_t n)
+{
+	uint32_t count[DIGITS][DIGIT] = { { 0 } };
+
+	for (uint32_t i = 0; i < n; i++)
+		for (unsigned k = 0; k < DIGITS; k++)
+			count[k][x[i].key >> (8 * k) & (DIGIT - 1)]++;
+	for (unsigned k = 0; k < DIGITS; k++) {
+		struct ranked *sorted = room;
+
+		if (count[k][x[0].key >> (8 * k) & (DIGIT - 1)] == n)
+			continue; /* all have the same */
+		sort_by_digit(x, room, n, 8 * k, count[k]);
+		room = x;
+		x = sorted;
+	}
+	return x;
 }
 
 /* Each value becomes its place in the order of all; equal ones share theirs. */
 static bool rank(double *x, uint32_t n)
 {
-	struct ranked *order = malloc(n * sizeof *order);
+	struct ranked *rows = malloc(2 * (size_t)n * sizeof *rows), *order;
 
-	if (!order)
+	if (!rows)
 		return false;
 	for (uint32_t i = 0; i < n; i++)
-		order[i] = (struct ranked){ x[i], i };
-	qsort(order, n, sizeof *order, by_value);
+		rows[i] = (struct ranked){ key_of(x[i] + 0.0), i }; /* one 0 */
+	order = sort(rows, rows + n, n);
 	for (uint32_t from = 0, to; from < n; from = to) {
-		for (to = from; to < n && order[to].v == order[from].v; to++)
+		for (to = from; to < n && order[to].key == order[from].key; to++)
 			;
 		for (uint32_t i = from; i < to; i++)
 			x[order[i].at] = (from + to) / 2.0;
 	}
-	free(order);
+	free(rows);
 	return true;
 }
 
@@ -80,8 +121,9 @@ int cycle_prepare(double *out, const double *in, uint32_t n, bool ranks)
 		if (!(m.sd > 0))
 			return 0;
 		for (uint32_t i = 0; i < n; i++) {
-			out[i] = (out[i] - m.mean) / m.sd;
-			out[i] = fmax(-far, fmin(far, out[i]));
+			double v = (out[i] - m.mean) / m.sd;
+
+			out[i] = v > far ? far : v < -far ? -far : v;
 		}
 	}
 	return 1;

@@ -60,13 +60,25 @@ struct row {
 
 #define KIND(kind) (UINT32_C(1) << (kind))
 
-/* The rows of these kinds, each a bit, of both lists, one by one. False: there are no more. */
-static bool next_row(const struct secret_list *l, uint32_t kinds, size_t *i, struct row *out)
+/* A bit for each byte, case aside. */
+static uint32_t bit_of(char c)
+{
+	return UINT32_C(1) << ((unsigned char)c & 31);
+}
+
+static bool begins_among(const char *text, uint32_t bytes)
+{
+	return bytes & bit_of(text[0]) && bytes & bit_of(text[1]);
+}
+
+/* The rows of these kinds that begin with two of these bytes, one by one. False: no more. */
+static bool next_row(const struct secret_list *l, uint32_t kinds, uint32_t bytes, size_t *i,
+		     struct row *out)
 {
 	while (*i < COUNT(names)) {
 		size_t at = (*i)++;
 
-		if (!(kinds & KIND(names[at].kind)))
+		if (!(kinds & KIND(names[at].kind)) || !begins_among(names[at].text, bytes))
 			continue;
 		*out = (struct row){ names[at].kind, names[at].text, names[at].n, false };
 		return true;
@@ -74,7 +86,7 @@ static bool next_row(const struct secret_list *l, uint32_t kinds, size_t *i, str
 	while (l && *i - COUNT(names) < l->n) {
 		size_t at = (*i)++ - COUNT(names);
 
-		if (!(kinds & KIND(l->row[at].kind)))
+		if (!(kinds & KIND(l->row[at].kind)) || !begins_among(l->row[at].text, bytes))
 			continue;
 		*out = (struct row){ l->row[at].kind, l->row[at].text, l->row[at].n, true };
 		return true;
@@ -96,7 +108,7 @@ static bool is_harmless(const struct secret_list *l, const char *name, size_t n,
 {
 	struct row r;
 
-	for (size_t i = 0; next_row(l, KIND(SECRET_HARMLESS), &i, &r);) {
+	for (size_t i = 0; next_row(l, KIND(SECRET_HARMLESS), UINT32_MAX, &i, &r);) {
 		size_t from = at + len > r.n ? at + len - r.n : 0;
 
 		if (r.n < len)
@@ -127,17 +139,6 @@ static bool is_held(const struct secret_list *l, const char *name, size_t n, con
 	return false;
 }
 
-/* A bit for each byte, case aside: a row whose first byte has none in a name is not in it. */
-static uint32_t bit_of(char c)
-{
-	return UINT32_C(1) << ((unsigned char)c & 31);
-}
-
-static bool may_hold(const struct row *r, size_t n, uint32_t bytes)
-{
-	return bytes & bit_of(*r->text) && r->n <= n && !(r->kind == SECRET_WHOLE && r->n != n);
-}
-
 /* Those of these kinds, each a bit, of which the name holds a row. */
 static uint32_t held_of(const struct secret_list *l, const char *name, size_t n, uint32_t kinds)
 {
@@ -146,8 +147,8 @@ static uint32_t held_of(const struct secret_list *l, const char *name, size_t n,
 
 	for (size_t i = 0; i < n; i++)
 		bytes |= bit_of(name[i]);
-	for (size_t i = 0; next_row(l, kinds & ~held, &i, &r);)
-		if (may_hold(&r, n, bytes) && is_held(l, name, n, &r))
+	for (size_t i = 0; next_row(l, kinds & ~held, bytes, &i, &r);)
+		if (r.n <= n && (r.n == n || r.kind != SECRET_WHOLE) && is_held(l, name, n, &r))
 			held |= KIND(r.kind);
 	return held;
 }
@@ -219,7 +220,7 @@ static bool is_plain(const struct secret_list *l, const char *value)
 		return true;
 	if (value[n] == ' ' && isgraph((unsigned char)value[n + 1]) && precedes(value, n, NULL))
 		return false; /* Authorization: Basic ... */
-	for (size_t i = 0; next_row(l, KIND(SECRET_PLAIN), &i, &r);)
+	for (size_t i = 0; next_row(l, KIND(SECRET_PLAIN), UINT32_MAX, &i, &r);)
 		if (r.n == n && !strncasecmp(value, r.text, n))
 			return true;
 	return false;

@@ -161,7 +161,7 @@ static void begin_program(struct secret_command *c, const char *word, size_t n)
 			break;
 		}
 	for (size_t i = 0; i < COUNT(programs); i++)
-		if (is(word, n, programs[i].name)) {
+		if (*word == *programs[i].name && is(word, n, programs[i].name)) {
 			*c = (struct secret_command){ .program = programs[i].name };
 			return;
 		}

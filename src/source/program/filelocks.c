@@ -218,17 +218,31 @@ static bool say_process(const struct root *proc, pid_t pid, char out[FILELOCKS_T
 	return n > 0;
 }
 
-void filelocks_say_holder(const struct root *proc, pid_t waiter, uint64_t fd, bool may_search,
-			  char out[FILELOCKS_TEXT])
+static const char *read_once(struct filelocks *l, const struct root *proc)
 {
-	char *locks = text_of(proc, "locks", LOCKS_BYTES), who[FILELOCKS_TEXT];
+	if (!l->read)
+		l->text = text_of(proc, "locks", LOCKS_BYTES);
+	l->read = true;
+	return l->text;
+}
+
+void filelocks_forget(struct filelocks *l)
+{
+	reserve_free(l->text, LOCKS_BYTES);
+	*l = (struct filelocks){ 0 };
+}
+
+void filelocks_say_holder(const struct root *proc, struct filelocks *all, pid_t waiter, uint64_t fd,
+			  bool may_search, char out[FILELOCKS_TEXT])
+{
+	const char *locks = read_once(all, proc);
 	uint64_t inode = filelocks_inode(proc, waiter, fd);
+	char who[FILELOCKS_TEXT];
 	pid_t pid = 0;
 
 	out[0] = '\0';
 	if (locks)
 		filelocks_holders(locks, waiter, inode, &pid, 1);
-	reserve_free(locks, LOCKS_BYTES);
 	if (pid > 0 && !say_process(proc, pid, who))
 		pid = may_search ? filelocks_heir(proc, inode, pid) : 0;
 	if (pid > 0 && say_process(proc, pid, who))
@@ -339,26 +353,30 @@ static bool any_beside(const struct beside *b)
 	return false;
 }
 
-static bool find_beside(const struct root *proc, pid_t pid, bool database, uint64_t *fd,
-			char out[FILELOCKS_TEXT])
+static bool find_beside(struct beside *b, uint64_t *fd, char out[FILELOCKS_TEXT])
 {
-	char *locks = text_of(proc, "locks", LOCKS_BYTES);
-	struct beside b = { .locks = locks, .proc = proc, .pid = pid, .database = database };
-	bool found = locks && any_beside(&b) && each_file(proc, pid, is_locked, &b) &&
-		     (database || !descends_from(proc, pid, (pid_t)b.found.pid)) &&
-		     say_process(proc, (pid_t)b.found.pid, out);
+	bool found = b->locks && any_beside(b) && each_file(b->proc, b->pid, is_locked, b) &&
+		     (b->database || !descends_from(b->proc, b->pid, (pid_t)b->found.pid)) &&
+		     say_process(b->proc, (pid_t)b->found.pid, out);
 
-	reserve_free(locks, LOCKS_BYTES);
-	*fd = b.fd;
+	*fd = b->fd;
 	return found;
 }
 
-bool filelocks_beside(const struct root *proc, pid_t pid, uint64_t *fd, char out[FILELOCKS_TEXT])
+bool filelocks_beside(const struct root *proc, struct filelocks *all, pid_t pid, uint64_t *fd,
+		      char out[FILELOCKS_TEXT])
 {
-	return find_beside(proc, pid, false, fd, out);
+	struct beside b = { .locks = read_once(all, proc), .proc = proc, .pid = pid };
+
+	return find_beside(&b, fd, out);
 }
 
-bool filelocks_database(const struct root *proc, pid_t pid, uint64_t *fd, char out[FILELOCKS_TEXT])
+bool filelocks_database(const struct root *proc, struct filelocks *all, pid_t pid, uint64_t *fd,
+			char out[FILELOCKS_TEXT])
 {
-	return find_beside(proc, pid, true, fd, out);
+	struct beside b = {
+		.locks = read_once(all, proc), .proc = proc, .pid = pid, .database = true
+	};
+
+	return find_beside(&b, fd, out);
 }

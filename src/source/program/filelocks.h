@@ -27,18 +27,28 @@ uint64_t filelocks_inode(const struct root *proc, pid_t pid, uint64_t fd);
  * flock(1) go to the shell that called it. 0: none that may be looked at. */
 pid_t filelocks_heir(const struct root *proc, uint64_t inode, pid_t taker);
 
+/* All locks as they were when they were needed first: to tell them, the kernel waits until no CPU
+ * is within one, which takes milliseconds. {0}: not read yet. */
+struct filelocks {
+	char *text; /* NULL: there is none */
+	bool read;
+};
+void filelocks_forget(struct filelocks *l);
+
 enum { FILELOCKS_TEXT = 64 };
 /* ", held by python3 (pid 12)" of the lock that a process waits for; "": not known. Where its taker
  * has ended its heir is searched for, or not. */
-void filelocks_say_holder(const struct root *proc, pid_t waiter, uint64_t fd, bool may_search,
-			  char out[FILELOCKS_TEXT]);
+void filelocks_say_holder(const struct root *proc, struct filelocks *all, pid_t waiter, uint64_t fd,
+			  bool may_search, char out[FILELOCKS_TEXT]);
 
 /* A process has a file open that another one, which did not hand it down, has locked for itself
  * alone: whoever asks for that lock again and again is seen like that. *fd: which; out: "python3
  * (pid 12)". */
-bool filelocks_beside(const struct root *proc, pid_t pid, uint64_t *fd, char out[FILELOCKS_TEXT]);
+bool filelocks_beside(const struct root *proc, struct filelocks *all, pid_t pid, uint64_t *fd,
+		      char out[FILELOCKS_TEXT]);
 /* The same of a database of SQLite, whose locks are of bytes that nobody else locks; whoever handed
  * the file down. Of one with a log (WAL) that of its file "-shm". */
-bool filelocks_database(const struct root *proc, pid_t pid, uint64_t *fd, char out[FILELOCKS_TEXT]);
+bool filelocks_database(const struct root *proc, struct filelocks *all, pid_t pid, uint64_t *fd,
+			char out[FILELOCKS_TEXT]);
 
 #endif

@@ -29,6 +29,7 @@ enum {
 struct thread {
 	const struct root *proc;
 	struct connections *known; /* or NULL */
+	struct filelocks *locks;
 	pid_t pid;
 	char dir[48]; /* "12/task/13", or "12" of the only one */
 	char state;
@@ -435,7 +436,7 @@ static void name_locked(struct thread *t)
 
 	if ((t->call != SYS_flock && t->call != SYS_fcntl) || !path_of(t, t->arg[0], path))
 		return;
-	filelocks_say_holder(t->proc, t->pid, t->arg[0], may_search(t), holder);
+	filelocks_say_holder(t->proc, t->locks, t->pid, t->arg[0], may_search(t), holder);
 	snprintf(t->target, TARGET, "%s%s", path, holder);
 }
 
@@ -459,8 +460,8 @@ static enum stall by_timer(struct thread *t)
 	uint64_t fd;
 	size_t end;
 
-	if (!sleeps_for_database(t) || !filelocks_database(t->proc, t->pid, &fd, holder) ||
-	    !path_of(t, fd, path))
+	if (!sleeps_for_database(t) ||
+	    !filelocks_database(t->proc, t->locks, t->pid, &fd, holder) || !path_of(t, fd, path))
 		return STALL_TIMER;
 	end = strlen(path);
 	if (end > 4 && !strcmp(path + end - 4, "-shm")) /* the database it belongs to */
@@ -475,7 +476,8 @@ static void name_asked(struct thread *t)
 	char path[PATH_SHOWN + 1], holder[FILELOCKS_TEXT];
 	uint64_t fd;
 
-	if (may_search(t) && filelocks_beside(t->proc, t->pid, &fd, holder) && path_of(t, fd, path))
+	if (may_search(t) && filelocks_beside(t->proc, t->locks, t->pid, &fd, holder) &&
+	    path_of(t, fd, path))
 		snprintf(t->target, TARGET, "%s, which it has open, is locked by %.50s", path,
 			 holder);
 }
@@ -515,7 +517,7 @@ static bool look_at(struct thread *t, pid_t pid, const char *tid, enum stall *ki
 	char text[512];
 	struct proc_stat st;
 
-	*t = (struct thread){ .proc = t->proc, .known = t->known, .pid = pid };
+	*t = (struct thread){ .proc = t->proc, .known = t->known, .locks = t->locks, .pid = pid };
 	snprintf(t->dir, sizeof t->dir, "%d/task/%.12s", (int)pid, tid);
 	if (read_of(t, "stat", text, sizeof text) <= 0 || proc_stat_parse(text, &st) != 0 ||
 	    st.state == 'Z' || st.state == 'X')
@@ -528,25 +530,23 @@ static bool look_at(struct thread *t, pid_t pid, const char *tid, enum stall *ki
 /* Of its threads the one whose wait says most; and how many others wait for one mutex while it
  * runs.
  */
-static enum stall look_at_threads(const struct root *proc, struct connections *known, pid_t pid,
-				  char target[TARGET], uint32_t *takers)
+static enum stall look_at_threads(struct thread t, char target[TARGET], uint32_t *takers)
 {
 	uint64_t mutex = 0;
 	uint32_t running = 0, same = 0;
 	char path[48], buf[1024] __attribute__((aligned(8)));
 	enum stall best = STALL_NUMBER_OF, kind;
-	struct thread t = { .proc = proc, .known = known };
 	ssize_t got;
 	int dir, n = 0;
 
-	snprintf(path, sizeof path, "%d/task", (int)pid);
-	dir = root_file(proc, path);
+	snprintf(path, sizeof path, "%d/task", (int)t.pid);
+	dir = root_file(t.proc, path);
 	while (dir > 0 && n < WAITING_THREADS && (got = getdents64(dir, buf, sizeof buf)) > 0)
 		for (ssize_t at = 0; at < got && n < WAITING_THREADS;) {
 			const struct dirent64 *entry = (const void *)(buf + at);
 
 			at += entry->d_reclen;
-			if (entry->d_name[0] == '.' || !look_at(&t, pid, entry->d_name, &kind))
+			if (entry->d_name[0] == '.' || !look_at(&t, t.pid, entry->d_name, &kind))
 				continue;
 			n++;
 			running += kind == STALL_NONE;
@@ -562,22 +562,15 @@ static enum stall look_at_threads(const struct root *proc, struct connections *k
 	return best;
 }
 
-/* Of a process that has no other: its own files are that thread's. */
-static enum stall look_at_only_thread(const struct root *proc, struct connections *known, pid_t pid,
-				      const struct proc_stat *st, char target[TARGET])
+int waiting_look(const struct root *proc, struct waiting_known *known, pid_t pid,
+		 struct waiting *out)
 {
-	struct thread t = { .proc = proc, .known = known, .pid = pid, .state = st->state };
-	enum stall kind;
-
-	snprintf(t.dir, sizeof t.dir, "%d", (int)pid);
-	kind = kind_of(&t);
-	snprintf(target, TARGET, "%s", t.target);
-	return kind;
-}
-
-int waiting_look(const struct root *proc, struct connections *known, pid_t pid, struct waiting *out)
-{
-	char path[48], text[512], threads[32] = "", target[TARGET] = "";
+	char path[48], text[512], threads[32] = "";
+	struct filelocks own = { 0 };
+	struct thread t = { .proc = proc,
+			    .known = known ? &known->connections : NULL,
+			    .locks = known ? &known->locks : &own,
+			    .pid = pid };
 	struct proc_stat st;
 
 	snprintf(path, sizeof path, "%d/stat", (int)pid);
@@ -585,14 +578,19 @@ int waiting_look(const struct root *proc, struct connections *known, pid_t pid, 
 	    proc_stat_ended(&st))
 		return -ESRCH;
 	out->takers = 0;
-	out->kind = st.num_threads == 1 ? look_at_only_thread(proc, known, pid, &st, target)
-					: look_at_threads(proc, known, pid, target, &out->takers);
+	t.state = st.state;
+	snprintf(t.dir, sizeof t.dir, "%d", (int)pid); /* its files are those of its only thread */
+	if (st.num_threads == 1)
+		out->kind = kind_of(&t);
+	else
+		out->kind = look_at_threads(t, t.target, &out->takers);
+	filelocks_forget(&own);
 	if (out->kind == STALL_NUMBER_OF)
 		return -ESRCH;
 	if (st.num_threads > 1)
 		snprintf(threads, sizeof threads, ", %lld threads", (long long)st.num_threads);
-	out->is_named = target[0] != '\0';
+	out->is_named = t.target[0] != '\0';
 	snprintf(out->text, sizeof out->text, "%s (pid %d%s) %s%s%.159s", st.comm, (int)pid,
-		 threads, stall_words(out->kind), target[0] ? ": " : "", target);
+		 threads, stall_words(out->kind), t.target[0] ? ": " : "", t.target);
 	return 0;
 }

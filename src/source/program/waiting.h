@@ -12,6 +12,7 @@
 #include "base/root.h"
 #include "core/stacks/waitkind.h"
 #include "source/program/connections.h"
+#include "source/program/filelocks.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,8 +53,14 @@ struct waiting {
 	char text[WAITING_TEXT]; /* "solver (pid 12, 16 threads) waits for a child" */
 };
 
-/* known: of the looks before; NULL: none. 0, or -errno when it is gone. */
-int waiting_look(const struct root *proc, struct connections *known, pid_t pid,
+/* What looks share; {0}: nothing yet. Whoever looks at all processes again forgets the locks. */
+struct waiting_known {
+	struct connections connections;
+	struct filelocks locks;
+};
+
+/* known: NULL: of no other look. 0, or -errno when it is gone. */
+int waiting_look(const struct root *proc, struct waiting_known *known, pid_t pid,
 		 struct waiting *out);
 
 #endif
