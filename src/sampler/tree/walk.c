@@ -335,10 +335,10 @@ static void note_huge(const struct tree *t, struct process *p)
 	bool forked = parent && parent->stack && parent->stack == p->stack;
 	int64_t own = p->stat.rss_pages - p->shared_bytes / t->reading.page_bytes;
 
-	if (p->anonymous_huge_bytes > 0 || (forked && parent->huge_faults))
-		p->huge_faults = true;
-	else if (!forked && (p->executed || task_of(t, p->ppid)) && own / 16 > p->stat.minflt)
-		p->huge_faults = true;
+	p->huge_faults =
+		p->huge_faults || p->anonymous_huge_bytes > 0 ||
+		(forked ? parent->huge_faults
+			: (p->executed || task_of(t, p->ppid)) && own / 16 > p->stat.minflt);
 }
 
 /* Was it walked for the first time, or does it share much more, however many readings ago it did
