@@ -36,6 +36,9 @@ holds "files in memory of a job that wrote nothing: $files" "$files < 65536"
 beside shares "$PROGRAMS/mem sysv 16 1500"
 files=$(figure shares .job.peak_memory_files_bytes)
 holds "files in memory of a job with a segment of 16 MiB: $files" "$files >= 16777216 && $files < 17825792"
+beside removed "exec 5<>$own; rm $own; head -c 20971520 /dev/zero >&5"
+files=$(figure removed .job.peak_memory_files_bytes)
+holds "files in memory of a job with 20 MiB in a removed one: $files" "$files >= 20905984 && $files <= 22282240"
 beside busy "head -c 20971520 /dev/zero >$own; head -c 41943040 /dev/zero >disk"
 files=$(figure busy .job.peak_memory_files_bytes)
 holds "files in memory of a job that wrote 20 MiB: $files" "$files >= 20905984 && $files <= 22282240" # a directory's page went to storage, too

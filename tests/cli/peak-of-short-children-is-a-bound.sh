@@ -25,6 +25,14 @@ for how in perf connector polling; do
 	fi
 done
 
+# So it is of small ones beside a shell that is nearly as large.
+for how in perf connector polling; do
+	"$SONDE" run --quiet --process-events $how -o small-$how -- bash -c 'sleep 0.3; for i in 1 2 3; do "$0" private 5 1; done; sleep 0.3' "$PROGRAMS/mem" || fail "run"
+	[ "$(figure small-$how .job.peak_memory_kind)" = cgroup ] && continue
+	equal "small ones, $how: a bound" true "$(figure small-$how '.job.peak_memory_is_lower_bound | tostring')"
+	holds "small ones, $how: that of one" "$(figure small-$how .job.peak_memory_bytes) >= 5 * 1048576 && $(figure small-$how .job.peak_memory_bytes) < 9 * 1048576"
+done
+
 # A program that ignores SIGCHLD, or does not wait, and ends before any sample: what it lost is known by its end.
 for how in ignore nocldwait; do
 	for by in perf connector; do

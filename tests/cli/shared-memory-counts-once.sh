@@ -49,6 +49,9 @@ ends "a mapping of 100 MiB" map 6 100 30 280
 ends "a mapping of 250 MiB" map 10 250 1 260
 ends "forked, 200 MiB" fork 5 200 1 205
 ends "half of it copied" copy 5 200 1 605
+for turn in 1 2 3; do # what children give back goes over to the others
+	ends "huge pages, half of them new, $turn" huge 5 400 1 1205
+done
 # They are one memory, whatever resident sets and page tables say.
 ends "the same memory" vm 5 100 10 150
 [ "$(figure out .job.peak_memory_kind)" = cgroup ] || holds "the same memory counts once" "$(figure out .job.peak_memory_bytes) < 1.1 * 150 * 1048576"

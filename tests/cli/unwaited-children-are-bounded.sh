@@ -70,6 +70,12 @@ if figure brief .job.mechanisms | grep -q "exit records"; then
 	equal "mixed and brief: I/O is a lower bound" true "$(figure brief .job.io_is_lower_bound)"
 fi
 
+# A single one that no sample saw and that executed nothing: it was there too long for none.
+"$SONDE" run --quiet --process-events connector -i 60s -o single -- "$PROGRAMS/disown" nocldwait 1 30 0 >spun || fail "run single"
+if figure single .job.mechanisms | grep -q "the proc connector"; then
+	equal "a single child: CPU is a lower bound" true "$(figure single .job.cpu_is_lower_bound)"
+fi
+
 # Children of the one that waits for who started them are counted once.
 for births in perf connector polling; do
 	record $births sibling

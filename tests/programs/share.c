@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * share map|fork|copy|vm COUNT MEBIBYTES OWN MILLISECONDS: COUNT processes that have so many
+ * share map|fork|copy|huge|vm COUNT MEBIBYTES OWN MILLISECONDS: COUNT processes that have so many
  * MEBIBYTES together, each page touched by each: a shared mapping, or what the first of them has
- * and the others, which it forks, only read (copy: they write to a half of it), or that run in the
- * same memory (vm); and each OWN MEBIBYTES of its own. They hold it so long, from when all have it.
+ * and the others, which it forks, only read (copy: they write to a half of it; huge: it is in huge
+ * pages, and they give a half of it back for their own), or that run in the same memory (vm); and
+ * each OWN MEBIBYTES of its own. They hold it so long, from when all have it.
  */
 #include <sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+enum { HUGE = 2 << 20 };
 
 static char *area(size_t size, int flags)
 {
@@ -46,7 +50,9 @@ static int work(void *arg)
 	char c = 0;
 
 	read_all(child->p, child->size);
-	if (strcmp(child->how, "copy") == 0)
+	if (strcmp(child->how, "huge") == 0)
+		madvise(child->p, child->size / 2, MADV_DONTNEED);
+	if (strcmp(child->how, "copy") == 0 || strcmp(child->how, "huge") == 0)
 		memset(child->p, 2, child->size / 2);
 	memset(area(child->own, MAP_PRIVATE), 1, child->own);
 	c = write(child->said, &c, 1) != 1;
@@ -78,7 +84,10 @@ int main(int argc, char **argv)
 	size = (size_t)strtoul(argv[3], NULL, 10) << 20;
 	own = (size_t)strtoul(argv[4], NULL, 10) << 20;
 	us = (useconds_t)strtoul(argv[5], NULL, 10) * 1000;
-	p = area(size, strcmp(argv[1], "map") == 0 ? MAP_SHARED : MAP_PRIVATE);
+	p = area(size + HUGE, strcmp(argv[1], "map") == 0 ? MAP_SHARED : MAP_PRIVATE);
+	p += HUGE - (uintptr_t)p % HUGE;
+	if (strcmp(argv[1], "huge") == 0)
+		madvise(p, size, MADV_HUGEPAGE);
 	memset(p, 1, size);
 	child = (struct child){
 		.how = argv[1], .p = p, .size = size, .own = own, .us = us, .said = fds[1]

@@ -20,7 +20,7 @@ static void a_high_water_mark_is_a_lower_bound(void **state)
 	(void)state;
 	t.launched = true;
 	t.peak_pss = t.peak_pss_at_most = 90 * mib;
-	t.peak_rss = 100 * mib;
+	t.peak_rss = t.largest_rss = 100 * mib;
 	t.samples_with_pss = t.samples_with_live = 1;
 	peak_told(&t, &before, 900 * mib);
 	peak_take(&t, &totals);
@@ -91,6 +91,7 @@ static void growth_that_no_sample_saw_is_a_lower_bound(void **state)
 	p.stat.rss_pages = 10 * mib / 4096;
 	t.samples_with_pss = t.samples_with_live = 1;
 	t.peak_pss = t.peak_pss_at_most = 200 * mib;
+	t.largest_rss = 10 * mib;
 	t.max_rss_reaped = 12 * mib;
 	peak_raise_rss(&t, 200 * mib);
 	for (int i = 0; i < 20; i++)
@@ -168,7 +169,7 @@ static void pages_copied_since_the_walk_are_in_the_bound(void **state)
 	sums_make(&t);
 	assert_int_equal(t.parts[PART_COPIED], 30 * mib);
 	assert_int_equal(t.peak_pss, 0); /* not sure */
-	assert_int_equal(t.peak_pss_at_most, 180 * mib);
+	assert_int_equal(t.unsure.most, 180 * mib);
 	/* They were none: what it touches from now on are none, either. */
 	process_walked(&t.reading, p);
 	assert_true(p->copies <= 0.5);
@@ -199,8 +200,87 @@ static void what_is_surely_its_own_raises_a_peak(void **state)
 	process_changed(p);
 	sums_make(&t);
 	assert_int_equal(t.peak_pss, 280 * mib);
-	assert_int_equal(t.peak_pss_at_most, 330 * mib);
+	assert_int_equal(t.unsure.most, 330 * mib);
 	table_free(&t.table);
+}
+
+/* One had 100 MiB, and has a child that was not walked yet, with the same 100 or others. */
+static void what_was_not_walked_is_in_the_bound(void **state)
+{
+	static const struct {
+		int64_t child_pss_mib, ended_mib, less_mib, most_mib;
+	} cases[] = {
+		{ 50, 0, 0, 100 },   /* it had the same */
+		{ 100, 0, 0, 200 },  /* it had none of them */
+		{ 50, 0, 30, 100 },  /* both gave back what they had together, or one its own */
+		{ 50, 40, 0, 140 },  /* another had 40 that ended */
+		{ 50, 900, 0, 200 }, /* more than all had */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		static struct tree t;
+		struct tree_totals totals = { .cpu_ns = 0 };
+		struct process *p[2], gone = { .part[PART_RESIDENT] = cases[i].ended_mib * mib };
+
+		t = (struct tree){ .launched = true };
+		assert_int_equal(table_init(&t.table), 0);
+		t.reading.page_bytes = 4096;
+		t.reading.tick_ns = 10 * 1000 * 1000;
+		for (int k = 0; k < 2; k++) {
+			p[k] = table_add(&t.table, 7 + k, k ? 7 : 1);
+			p[k]->stat.state = 'R';
+			p[k]->stat.stack = 4096;
+			p[k]->stat.rss_pages = 100 * mib / 4096;
+			p[k]->pss_bytes = -1;
+			process_changed(p[k]);
+		}
+		p[0]->pss_bytes = p[0]->uss_bytes = 100 * mib;
+		process_walked(&t.reading, p[0]);
+		sums_make(&t);
+		assert_int_equal(t.unsure.most, 200 * mib);
+		peak_ended(&t, &gone, 0);
+		for (int k = 0; k < 2; k++) {
+			p[k]->stat.rss_pages -= cases[i].less_mib / 2 * mib / 4096;
+			p[k]->pss_bytes = (k ? cases[i].child_pss_mib : 50) * mib -
+					  cases[i].less_mib / 2 * mib;
+			if (cases[i].child_pss_mib == 100)
+				p[k]->pss_bytes = 100 * mib;
+			process_walked(&t.reading, p[k]);
+		}
+		sums_make(&t);
+		assert_int_equal(t.unsure.most, 0);
+		peak_take(&t, &totals);
+		assert_int_equal(t.peak_pss_at_most, cases[i].most_mib * mib);
+		table_free(&t.table);
+	}
+}
+
+/* The kernel says that one had 6 MiB, and samples saw 3 at most: so much is no peak. */
+static void small_peaks_that_no_sample_saw_are_lower_bounds(void **state)
+{
+	static struct tree t;
+	struct tree_totals totals = { .cpu_ns = 0 };
+
+	(void)state;
+	t.launched = true;
+	t.samples_with_pss = t.samples_with_live = 1;
+	t.peak_pss = t.peak_pss_at_most = mib;
+	t.peak_rss = t.largest_rss = 3 * mib;
+	t.max_rss_reaped = 3 * mib + mib / 4;
+	peak_take(&t, &totals);
+	assert_false(totals.peak_memory_is_bound);
+	t.max_rss_reaped = 6 * mib;
+	peak_take(&t, &totals);
+	assert_true(totals.peak_memory_is_bound);
+	assert_string_equal(totals.peak_memory_kind, "process");
+	assert_int_equal(totals.peak_memory_bytes, 6 * mib);
+	/* All had more than that in one sample. */
+	t.peak_rss = 20 * mib;
+	t.peak_pss = t.peak_pss_at_most = 9 * mib;
+	peak_take(&t, &totals);
+	assert_true(totals.peak_memory_is_bound);
+	assert_int_equal(totals.peak_memory_bytes, 9 * mib);
 }
 
 /* Two have the same 4 MiB, of which the machine has no more in use. */
@@ -273,6 +353,8 @@ int main(void)
 		cmocka_unit_test(growth_that_no_sample_saw_is_a_lower_bound),
 		cmocka_unit_test(what_a_sharer_touches_first_is_its_own),
 		cmocka_unit_test(what_is_surely_its_own_raises_a_peak),
+		cmocka_unit_test(what_was_not_walked_is_in_the_bound),
+		cmocka_unit_test(small_peaks_that_no_sample_saw_are_lower_bounds),
 		cmocka_unit_test(pages_copied_since_the_walk_are_in_the_bound),
 		cmocka_unit_test(shared_huge_pages_count_once),
 		cmocka_unit_test(pss_is_at_most_rss),

@@ -18,6 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { HUGE_PAGE_BYTES = 2 << 20 };
+
 /* Kernel memory of what is held open, in pieces of 1.5 kB: a file takes two, and the folder of its
  * process, which they hold together, one. */
 enum { FILE_WEIGHT = 2, FOLDER_WEIGHT = 1, WEIGHT_MAX = 6400 };
@@ -417,7 +419,8 @@ static int64_t more_since_walk(const struct reading *r, const struct process *p)
 
 int64_t process_faulted_since_walk(const struct reading *r, const struct process *p)
 {
-	int64_t faulted = (p->stat.minflt - p->walk_minflt) * r->page_bytes - more_since_walk(r, p);
+	int64_t each = p->huge_faults ? HUGE_PAGE_BYTES : r->page_bytes;
+	int64_t faulted = (p->stat.minflt - p->walk_minflt) * each - more_since_walk(r, p);
 
 	return faulted > 0 ? faulted : 0;
 }

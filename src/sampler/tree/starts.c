@@ -35,6 +35,7 @@ enum {
 	ASK_AGAIN_S = 1,  /* who has no child */
 	GONE_SURELY = 3,  /* so many without a fault are none that failed to execute */
 	SURELY_MS = 5,    /* of CPU: a vfork that fails to execute takes less, and may have none */
+	LIVED_MS = 20,    /* as long as no such one is there */
 };
 
 void unwaited_say(struct tree *t)
@@ -71,7 +72,11 @@ static void ask(struct tree *t, struct process *p)
 
 static bool had_faults(const struct process *p)
 {
-	return p->executed || p->stat.minflt > 0 || process_own_ns(p) > SURELY_MS * NS_PER_MS;
+	int64_t from =
+		p->found_ns ? p->end_ns : p->birth_ns; /* when a found one began is not known */
+
+	return p->executed || p->stat.minflt > 0 || process_own_ns(p) > SURELY_MS * NS_PER_MS ||
+	       p->end_ns - from > LIVED_MS * NS_PER_MS;
 }
 
 static bool was_given_faults(const struct proc_stat *st)
@@ -473,6 +478,7 @@ static void on_exit_record(void *ctx, pid_t pid, pid_t tid, int64_t at_ns)
 		p->counts_due += (int32_t)exits_cpus(t->exits);
 	if (p->tasks_live > 0 || runs_on(t, p))
 		return;
+	p->end_ns = at_ns;
 	if (!t->exits) {
 		starts_end(t, p, at_ns); /* no counts will come */
 		return;
@@ -481,7 +487,6 @@ static void on_exit_record(void *ctx, pid_t pid, pid_t tid, int64_t at_ns)
 	process_changed(p);
 	t->ending++;
 	t->alive--;
-	p->end_ns = at_ns;
 }
 
 static void on_count(void *ctx, pid_t pid, int64_t cpu_ns)

@@ -98,7 +98,7 @@ static void memory_parts(const struct tree *t, const struct process *p,
 		part[PART_COPIED] = copied(t, p);
 	if (p->pss_bytes >= 0 && sums_may_share(t, p))
 		part[PART_UNSURE] = unsure(p, rss) + part[PART_COPIED];
-	part[PART_NO_PSS] = p->pss_bytes < 0 && rss;
+	part[PART_NO_PSS] = p->pss_bytes < 0 ? rss : 0;
 	if (p->swap_bytes > 0)
 		part[PART_SWAP] = p->swap_bytes;
 	part[PART_NO_SWAP] = p->swap_bytes < 0 && rss;
@@ -154,6 +154,8 @@ static void update(struct tree *t, struct process *p)
 			t->task[p->task].parts[i] += part[i] - p->part[i];
 		p->part[i] = part[i];
 	}
+	if (part[PART_RESIDENT] + part[PART_HUGETLB] > t->largest_rss)
+		t->largest_rss = part[PART_RESIDENT] + part[PART_HUGETLB];
 	p->estimated_ns = is_estimated(t, p) ? p->walk_ns : 0;
 	p->part_due = false;
 }
@@ -265,7 +267,7 @@ static void sum_memory(struct tree *t, int64_t estimated_ns)
 	t->job_known[JOB_SWAP] = !part[PART_NO_SWAP] && t->pss != PSS_OFF;
 	sum_apart(t, huge);
 	peak_raise_rss(t, resident);
-	if (pss_known)
+	if (t->pss != PSS_OFF)
 		peak_raise(t, age);
 	t->samples_with_live += part[PART_LIVE] > 0;
 	t->samples_with_pss += part[PART_LIVE] > 0 && pss_known;

@@ -100,6 +100,7 @@ void process_name(struct process *p, const char *comm)
 
 void process_executes(struct process *p)
 {
+	p->huge_faults = false;
 	p->script[0] = '\0';
 	p->arguments_due = p->limits_due = true;
 	p->program_known = false;

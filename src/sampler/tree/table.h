@@ -19,7 +19,7 @@ enum { TABLE_CAP = 131072, PROCESS_FILES_KEPT = 4, NAME_SIZE = 16, CALLED_SIZE =
 
 enum kept_file { KEPT_STATM, KEPT_STAT, KEPT_IO, KEPT_FDS };
 
-/* What a process adds to the job's totals. NO_: 1 when it could not be read. */
+/* What a process adds to the job's totals. NO_: 1 when it could not be read; NO_PSS: its RSS. */
 enum part {
 	PART_CPU,
 	PART_OWN,
@@ -139,6 +139,7 @@ struct process {
 	int64_t files_looked_ns;   /* and its cpu_ns then */
 	int64_t pages_error_bytes; /* of an estimate from some pages */
 	bool has_forked;           /* one that runs the same program */
+	bool huge_faults;          /* a page fault may give it a huge page */
 	bool walk_outdated;        /* others came since it was walked, which may share with it */
 	bool pages_refused;
 	bool paged; /* it is such an estimate, of struct tree's estimate[] */

@@ -72,7 +72,7 @@ int tree_open(struct tree **out, const struct tree_options *o, struct sample *s,
 	t->recorder = reading_self(o->proc);
 	reading_init(&t->reading, o->proc);
 	t->cores = t->reading.clocks ? sysconf(_SC_NPROCESSORS_ONLN) : 0;
-	memory_open(t, o->nroots ? o->roots[0] : 0);
+	memory_open(t, o->nroots ? o->roots[0] : 0, o->launcher);
 	bad = tasks_init(t, o);
 	if (bad)
 		err_set(e, bad, "out of memory");

@@ -5,7 +5,8 @@
  * tree.c: one sample. sums.c: the totals; peak.c: of memory. starts.c: who starts, is renamed and
  * ends, and whom nobody waits for. discover.c: who is found in /proc, how many there were at most,
  * and what reports starts, where that costs the job too much. tasks.c: launchers, and how processes
- * ended. What has a header of its own is there: dump.h, memory.h, series.h, threads.h, walk.h.
+ * ended. What has a header of its own is there: dump.h, memory.h, memory_files.h, series.h,
+ * threads.h, walk.h.
  */
 #ifndef SONDE_SAMPLER_TREE_TREE_STATE_H
 #define SONDE_SAMPLER_TREE_TREE_STATE_H
@@ -70,6 +71,19 @@ struct growth {
 	int64_t processes, had, more;
 };
 
+/* What all had since a sample in which the sum of PSS was last sure, at most. */
+struct unsure {
+	int64_t most, resident; /* each the most of all these samples; most 0: there are none */
+	int64_t left_resident;  /* of struct tree, at the first */
+};
+
+/* Shares of memory that went over to those that still have it, since another gave it back, copied
+ * it or ended; these are to be walked again, then. */
+struct moved {
+	int64_t fresh, due; /* bytes: since then; before, until all were walked */
+	int64_t at_ns;      /* the last of the fresh */
+};
+
 /* Whether exit records cost the job too much. */
 struct cheaper {
 	bool may, seems, wanted; /* another mechanism; since it switches tasks often */
@@ -126,7 +140,7 @@ struct tree {
 	int64_t max_rss_reaped;
 	int64_t peak_of_one;        /* of a process, which no sample has seen; 0: none */
 	int64_t live_peak;          /* processes in a sample */
-	int64_t largest_rss;        /* of one process, in a sample */
+	int64_t largest_rss;        /* of one process, in any sample */
 	int64_t least;              /* what all had for certain in a sample, most of all samples */
 	int64_t most_private;       /* PART_PRIVATE in that sample */
 	struct growth left, missed; /* since the last sample; the largest between two */
@@ -161,6 +175,8 @@ struct tree {
 	/* this sample's sums; counters never go back */
 	int64_t job[JOB_NUMBER_OF];
 	bool job_known[JOB_NUMBER_OF];
+	struct unsure unsure;
+	int64_t left_resident; /* of all that are gone, as they were read last */
 	int64_t peak_rss, peak_pss, peak_pss_at_most, peak_pss_age_ns, samples_with_pss,
 		samples_with_live;
 
@@ -182,9 +198,10 @@ struct tree {
 	struct pages pages;
 	struct pages_estimate *estimate; /* [table.cap], by row */
 	int64_t shared_since_ns;         /* when one was read that may share much more memory */
-	bool paging;                     /* of one that was, at least */
-	bool shares_changed;             /* one was made, or has left */
-	int64_t peak_pages_error_bytes;  /* of the peak; 0: no estimate was in it */
+	struct moved moved;
+	bool paging;                    /* of one that was, at least */
+	bool shares_changed;            /* one was made, or has left */
+	int64_t peak_pages_error_bytes; /* of the peak; 0: no estimate was in it */
 };
 
 /* Are starts and ends told? */
@@ -277,8 +294,12 @@ bool sums_may_share(const struct tree *t, const struct process *p);
 /* A process is about to leave the table, and its part the totals. */
 void sums_leave(struct tree *t, const struct process *p);
 
+/* walk.c */
+void walk_moved(struct tree *t, int64_t bytes, int64_t at_ns);
+
 /* peak.c */
-/* With the PSS of this sample, whose oldest reading is so old; with the sum of resident sets. */
+/* With the PSS of this sample, as far as it is known, whose oldest reading is so old; with the sum
+ * of resident sets. */
 void peak_raise(struct tree *t, int64_t age_ns);
 void peak_raise_rss(struct tree *t, int64_t resident);
 /* It is gone, and grew to the last, maybe. */

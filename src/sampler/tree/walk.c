@@ -164,18 +164,18 @@ static void see(struct seen *s, struct pages_estimate *out, uint64_t entry, uint
 	s->unkept++;
 }
 
-/* Every so many pages, from a random one on. */
+/* Of every so many pages a random one: memory has patterns, as a page in each huge one. */
 static void read_pages(struct pages *g, int fd, const struct areas *a, unsigned reads,
 		       struct seen *s, struct pages_estimate *out)
 {
 	double step = fmax(1, (double)a->pages / reads);
-	double first = random_unit(&g->random) * step;
 	uint64_t base = 0, page;
 	size_t i = 0;
 
-	for (uint64_t n = 0; (page = (uint64_t)(first + (double)n * step)) < a->pages; n++) {
-		uint64_t entry;
-
+	for (uint64_t n = 0, entry;; n++) {
+		page = (uint64_t)(((double)n + random_unit(&g->random)) * step);
+		if (page >= a->pages)
+			break;
 		while (i < a->n && page - base >= g->area[i].end - g->area[i].begin) {
 			base += g->area[i].end - g->area[i].begin;
 			i++;
@@ -327,6 +327,20 @@ static int64_t had_since_ns(struct tree *t, struct process *p)
 	return process_stands(&t->reading, p, KEEP_NONE) ? p->read_ns : clock_mono_ns();
 }
 
+/* Of what it touched first since it executed its program, each fault gave it many pages; or one
+ * that forked it had such. */
+static void note_huge(const struct tree *t, struct process *p)
+{
+	const struct process *parent = table_find(&t->table, p->ppid);
+	bool forked = parent && parent->stack && parent->stack == p->stack;
+	int64_t own = p->stat.rss_pages - p->shared_bytes / t->reading.page_bytes;
+
+	p->huge_faults =
+		p->huge_faults || p->anonymous_huge_bytes > 0 ||
+		(forked ? parent->huge_faults
+			: (p->executed || task_of(t, p->ppid)) && own / 16 > p->stat.minflt);
+}
+
 /* Was it walked for the first time, or does it share much more, however many readings ago it did
  * not? What nobody else has makes no difference to the others. */
 static void note_more(struct tree *t, struct process *p, int64_t since_ns)
@@ -335,6 +349,7 @@ static void note_more(struct tree *t, struct process *p, int64_t since_ns)
 	int64_t shared = p->uss_bytes > 0 && p->uss_bytes < rss ? rss - p->uss_bytes : rss;
 	struct process *parent = table_find(&t->table, p->ppid);
 
+	note_huge(t, p);
 	if (parent && parent->stack && parent->stack == p->stack && !parent->has_forked) {
 		parent->has_forked = true;
 		process_changed(parent);
@@ -348,12 +363,34 @@ static void note_more(struct tree *t, struct process *p, int64_t since_ns)
 		t->shared_since_ns = since_ns;
 }
 
+void walk_moved(struct tree *t, int64_t bytes, int64_t at_ns)
+{
+	if (bytes <= 0)
+		return;
+	number_add(&t->moved.fresh, bytes);
+	t->moved.at_ns = at_ns;
+}
+
+/* Its part of what it shares, as walked; of those that are estimated all is divided again. */
+static int64_t part_of_shared(const struct process *p)
+{
+	return p->paged || p->pss_bytes < 0 || p->memory_of ? 0 : p->pss_bytes - p->uss_bytes;
+}
+
 /* Returns what it cost. */
 static int64_t walk(struct tree *t, struct process *p)
 {
 	int64_t before = clock_cpu_ns(), since_ns = had_since_ns(t, p), cost;
-	int bad = process_walk(&t->reading, p);
+	int64_t had = part_of_shared(p), rss = p->stat.rss_pages * t->reading.page_bytes;
+	int64_t lost = process_faulted_since_walk(&t->reading, p);
+	int bad;
 
+	if (p->walk_rss_bytes > rss)
+		number_add(&lost, p->walk_rss_bytes - rss);
+	bad = process_walk(&t->reading, p);
+	had -= part_of_shared(p);
+	if (!bad)
+		walk_moved(t, had < lost ? had : lost, p->walk_ns);
 	note_more(t, p, since_ns);
 	cost = clock_cpu_ns() - before;
 	p->walk_refused = bad == -EACCES || bad == -EPERM || bad == -ENOENT;
@@ -489,7 +526,7 @@ static bool is_unsure(const struct tree *t, const struct process *p)
 {
 	int64_t rss = p->stat.rss_pages * t->reading.page_bytes;
 
-	return p->walk_outdated ||
+	return p->walk_outdated || p->part[PART_COPIED] > sharing_matters(t) ||
 	       (llabs(rss - p->walk_rss_bytes) > sharing_matters(t) && sums_may_share(t, p));
 }
 
@@ -545,6 +582,14 @@ void walk_step(struct tree *t)
 	if (t->walk_budget_ns > budget_max_ns)
 		t->walk_budget_ns = budget_max_ns;
 	t->walk_time_ns = t->now_ns;
+	if (t->moved.fresh > sharing_matters(t)) {
+		if (t->moved.at_ns > t->shared_since_ns)
+			t->shared_since_ns = t->moved.at_ns;
+		number_add(&t->moved.due, t->moved.fresh);
+		t->moved.fresh = 0;
+	}
+	if (t->shared_since_ns != before_ns)
+		relatives(t);
 	walk_some(t, true);
 	walk_some(t, false);
 	if (t->shares_changed)
