@@ -12,6 +12,7 @@
 #include "sampler/hang.h"
 #include "sampler/inspection.h"
 #include "sampler/marks.h"
+#include "sampler/reopens.h"
 #include "sampler/rereads.h"
 #include "sampler/span_files.h"
 #include "sampler/tree/tree.h"
@@ -64,6 +65,7 @@ struct sampler {
 	struct rank_watch rank_watch;
 	struct pauses pauses;
 	struct rereads rereads;
+	struct reopens reopens;
 	struct marks *marks;      /* NULL: no memory for them */
 	struct span_files *spans; /* likewise */
 	int statm;
