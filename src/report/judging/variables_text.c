@@ -63,6 +63,7 @@ TEXT_OF(disk_path, story.disk_path)
 TEXT_OF(reread_file, story.reread_file)
 TEXT_OF(reread_process, story.reread_process)
 TEXT_OF(gone_back, story.back)
+TEXT_OF(most_started_line, story.most_started)
 TEXT_OF(reopened, story.reopened)
 TEXT_OF(fabric_idle_port, story.fabric.idle_port)
 TEXT_OF(fabric_busy_port, story.fabric.busy_port)
@@ -395,6 +396,8 @@ const struct text_variable text_variables[] = {
 	{ "faulting_command", "Likewise of the page faults.", faulting_command },
 	{ "switching_command", "Likewise of the context switches by waiting.", switching_command },
 	{ "yielding_command", "Likewise of those by yielding, or for others.", yielding_command },
+	{ "most_started_line", "The command line of one of its processes that ran for long.",
+	  most_started_line },
 	{ "most_started_command", "The command that was started most often.",
 	  most_started_command },
 	{ "serial_process", "The process that ran most in the longest single-core period.",

@@ -201,6 +201,9 @@ struct story {
 	struct story_fabric fabric;
 	/* Of the compilers the share that had another one beside them for much of their lives. */
 	double compilers_beside_ratio;
+	/* The same of the command that was started most often, and a command line of it. */
+	double most_started_beside;
+	char most_started[STORY_TEXT];
 	/* A file that a process read again and again: how often at least, bytes of it and of that,
 	 * the share of the looks in which the process was within it. */
 	double reread_times, reread_size, reread_bytes, reread_within;
