@@ -63,6 +63,7 @@ TEXT_OF(disk_path, story.disk_path)
 TEXT_OF(reread_file, story.reread_file)
 TEXT_OF(reread_process, story.reread_process)
 TEXT_OF(gone_back, story.back)
+TEXT_OF(forked_process, story.forked)
 TEXT_OF(most_started_line, story.most_started)
 TEXT_OF(reopened, story.reopened)
 TEXT_OF(fabric_idle_port, story.fabric.idle_port)
@@ -531,6 +532,7 @@ const struct text_variable text_variables[] = {
 	  cores_were },
 	{ "reread_file", "The file that a process read again and again.", reread_file },
 	{ "reread_process", "That process.", reread_process },
+	{ "forked_process", "The large process that was forked most often.", forked_process },
 	{ "gone_back", "\"python3 (pid 12) went back in /data/reads.gz\", where it did.",
 	  gone_back },
 	{ "reopened", "\"awk (pid 12) opened and closed /data/out.txt\", likewise.", reopened },

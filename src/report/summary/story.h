@@ -208,6 +208,10 @@ struct story {
 	 * the share of the looks in which the process was within it. */
 	double reread_times, reread_size, reread_bytes, reread_within;
 	char reread_file[STORY_TEXT], reread_process[STORY_TEXT];
+	/* How often a process of 256 MiB or more forked a child that executed no other program, the
+	 * one that did most; its peak; who. */
+	double forks, forked_bytes;
+	char forked[STORY_TEXT];
 	/* One in which a process went back again and again: its size, what that read meanwhile, and
 	 * in how many looks it was before the last place. */
 	double back_size, back_bytes, back_looks;
