@@ -30,13 +30,13 @@ struct seen {
 	struct waiting of[STALL_NUMBER_OF];
 };
 
-/* NULL: it has run, or what it waits for can be named only now. */
+/* NULL: it has run, or what it waits for can be named only now, or passes. */
 static const struct looked *looked_before(const struct pauses *p, pid_t pid, int64_t ran_ns)
 {
 	for (size_t i = 0; i < p->nlooked; i++) {
 		const struct looked *l = &p->looked[i];
 
-		if (l->pid == pid && l->ran_ns == ran_ns && ran_ns >= 0 &&
+		if (l->pid == pid && l->ran_ns == ran_ns && ran_ns >= 0 && !l->is.passes &&
 		    (l->searched || l->is.is_named || !p->known.connections.may_search))
 			return l;
 	}

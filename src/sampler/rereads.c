@@ -26,6 +26,8 @@ enum {
 	LEAST_SIZE = 64 << 10,
 	PART = 20, /* of the size: how far it may be off, and how much is a move */
 	LEAST_AGREED = 5,
+	LEAST_BACK = 5,
+	LEAST_TIMES = 4,
 };
 
 bool reread_agrees(int64_t size, int64_t from, int64_t bytes, int64_t to)
@@ -47,8 +49,9 @@ static struct reread *find(struct rereads *r, pid_t pid, int fd, uint64_t mount,
 		if (!f->pid || (least->pid && f->bytes < least->bytes))
 			least = f;
 	}
-	*least =
-		(struct reread){ .pid = pid, .fd = fd, .mount = mount, .inode = inode, .looks = 1 };
+	*least = (struct reread){
+		.pid = pid, .fd = fd, .mount = mount, .inode = inode, .looks = 1, .before = -1
+	};
 	return least;
 }
 
@@ -60,13 +63,14 @@ static void take_place(struct reread *f, int64_t size, int64_t at, int64_t read)
 		return; /* later, when there is more to tell by */
 	if (f->size == size && llabs(at - f->at) > size / PART) {
 		f->moved++;
+		f->back += at < f->at;
 		if (reread_agrees(size, f->at, bytes, at)) {
 			f->agreed++;
 			f->bytes += bytes;
 		}
 	}
 	if (f->size != size)
-		f->moved = f->agreed = 0, f->bytes = 0;
+		f->moved = f->agreed = f->back = 0, f->bytes = 0, f->before = read;
 	f->size = size;
 	f->at = at;
 	f->read = read;
@@ -198,18 +202,52 @@ static const struct reread *most(const struct rereads *r)
 	return most;
 }
 
+static void say_path(const struct source_env *env, const char *key, const char *at,
+		     struct sample *s)
+{
+	const char *name = env->no_paths ? strrchr(at, '/') : NULL;
+	char path[REREADS_PATH];
+
+	snprintf(path, sizeof path, "%s", name ? name + 1 : at);
+	inspection_mask_text(env->mask.secrets, path, sizeof path);
+	sample_meta_text(s, key, path);
+}
+
+/* All that a process had open and moved in, since where else it read is not known. */
+static int64_t sizes_of(const struct rereads *r, pid_t pid)
+{
+	int64_t sum = 0;
+
+	for (const struct reread *f = r->file; f < r->file + REREADS_FILES; f++)
+		sum += f->pid == pid && f->moved ? f->size : 0;
+	return sum;
+}
+
+static void say_back(const struct rereads *r, const struct source_env *env, struct sample *s)
+{
+	const struct reread *f = NULL;
+
+	for (const struct reread *x = r->file; x < r->file + REREADS_FILES; x++)
+		if (x->back >= LEAST_BACK && 5 * x->agreed < 4 * x->moved &&
+		    (!f || x->back > f->back))
+			f = x;
+	if (!f || (f->read - f->before) / LEAST_TIMES < sizes_of(r, f->pid))
+		return;
+	say_path(env, "job.gone_back_file", f->path, s);
+	sample_meta_int(s, "job.gone_back_pid", f->pid);
+	sample_meta_int(s, "job.gone_back_size_bytes", f->size);
+	sample_meta_int(s, "job.gone_back_bytes", f->read - f->before);
+	sample_meta_int(s, "job.gone_back_looks", f->back);
+}
+
 void rereads_say_end(const struct rereads *r, const struct source_env *env, struct sample *s)
 {
 	const struct reread *f = most(r);
-	char path[REREADS_PATH];
-	const char *name;
 
+	say_back(r, env, s);
 	if (!f || f->bytes < 2 * f->size)
 		return;
-	name = env->no_paths ? strrchr(f->path, '/') : NULL;
-	snprintf(path, sizeof path, "%s", name ? name + 1 : f->path);
-	inspection_mask_text(env->mask.secrets, path, sizeof path);
-	sample_meta_text(s, "job.reread_file", path);
+	say_path(env, "job.reread_file", f->path, s);
 	sample_meta_int(s, "job.reread_pid", f->pid);
 	sample_meta_int(s, "job.reread_size_bytes", f->size);
 	sample_meta_int(s, "job.reread_bytes", f->bytes);

@@ -28,6 +28,8 @@ struct reread {
 	uint64_t mount, inode;
 	int64_t size, at, read; /* at: in the file; read: by the process, at the same look */
 	int64_t bytes;          /* that came from it, pass after pass */
+	int64_t before;         /* read by the process when it was seen first */
+	uint32_t back;          /* of the moves: to a place before the last */
 	uint32_t moved, agreed; /* looks at another place; of them where what was read tells */
 	uint32_t within, looks; /* looks in the middle of it, of those at its process */
 	char path[REREADS_PATH];
@@ -43,7 +45,8 @@ struct rereads {
 /* After the tree's sample. */
 void rereads_step(struct rereads *r, const struct tree *t, const struct root *proc,
 		  const struct sample *s);
-/* At the end, as metadata. */
+/* At the end, as metadata; also a file in which a process went back again and again, and read many
+ * times what all of its files that moved have. */
 void rereads_say_end(const struct rereads *r, const struct source_env *env, struct sample *s);
 
 /* Two looks at a file: is the second place where so many bytes lead to, pass after pass? */

@@ -386,12 +386,14 @@ static void watch_waits(struct sampler *s, bool last)
 		rank_watch_end(&s->rank_watch, &s->sample);
 		pauses_say_end(&s->pauses, &s->sample);
 		rereads_say_end(&s->rereads, &s->env, &s->sample);
+		reopens_say_end(&s->reopens, &s->env, &s->sample);
 		return;
 	}
 	hang_step(&s->hang, s->tree, &s->env.proc, &s->sample);
 	rank_watch_step(&s->rank_watch, s->tree, &s->sample);
 	pauses_step(&s->pauses, s->tree, &s->env.proc, &s->sample);
 	rereads_step(&s->rereads, s->tree, &s->env.proc, &s->sample);
+	reopens_step(&s->reopens, s->tree, &s->env.proc, &s->sample);
 }
 
 void sampler_take(struct sampler *s, const struct sampler_figures *f, bool last)

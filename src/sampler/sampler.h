@@ -13,6 +13,7 @@
 #include "sampler/inspection.h"
 #include "sampler/pauses.h"
 #include "sampler/marks.h"
+#include "sampler/reopens.h"
 #include "sampler/rereads.h"
 #include "sampler/span_files.h"
 #include "sampler/tree/tree.h"
@@ -65,6 +66,7 @@ struct sampler {
 	struct rank_watch rank_watch;
 	struct pauses pauses;
 	struct rereads rereads;
+	struct reopens reopens;
 	struct marks *marks;      /* NULL: no memory for them */
 	struct span_files *spans; /* likewise */
 	int statm;

@@ -106,6 +106,56 @@ static void addresses_are_read(void **state)
 	assert_string_equal(sockdiag_text(&d.remote, text), "fd00::ffff:c000:207");
 }
 
+/* Of one that was asked, and answers: how long ago data was sent, came, and was acknowledged. */
+static void idle_ones_are_told_from_busy(void **state)
+{
+	static const struct {
+		uint32_t sent, received, acked, pieces_in, unacked;
+		int64_t wait_ms;
+		bool idle;
+	} seen[] = {
+		{ 1000, 990, 950, 1, 0, -1, true },   /* an answer, and then nothing */
+		{ 500, 900, 460, 1, 0, 500, false },  /* asked again since */
+		{ 1000, 300, 260, 9, 0, 500, false }, /* it came in pieces until now, */
+		{ 1000, 400, 360, 9, 0, 500, true },  /* or does no more */
+		{ 1000, 990, 950, 1, 1, -1, false },
+		{ 2000, 2000, 2000, 0, 0, 500, false }, /* no answer yet, in the tick of the call */
+		/* Asked and answered in one tick: which was first? */
+		{ 800, 800, 760, 1, 0, 800, false }, /* an acknowledgement came behind the answer */
+		{ 800, 800, 800, 1, 0, 800, true },
+		{ 100, 100, 100, 1, 0, 800, true },
+		{ 99, 99, 99, 1, 0, 800,
+		  false }, /* it may wait for 300 s: more than answers take */
+		{ 800, 800, 800, 1, 0, -1, false },
+	};
+	struct answer x = answer(1, SOCKDIAG_ESTABLISHED, 40000, 80);
+	struct sockdiag d;
+
+	(void)state;
+	for (size_t k = 0; k < sizeof seen / sizeof seen[0]; k++) {
+		x.i.tcpi_last_data_sent = seen[k].sent;
+		x.i.tcpi_last_data_recv = seen[k].received;
+		x.i.tcpi_last_ack_recv = seen[k].acked;
+		x.i.tcpi_data_segs_in = seen[k].pieces_in;
+		x.i.tcpi_unacked = seen[k].unacked;
+		x.i.tcpi_bytes_sent = 8;
+		d = parsed(&x);
+		assert_int_equal(sockdiag_is_idle(&d, seen[k].wait_ms), seen[k].idle);
+	}
+	x.i.tcpi_bytes_sent = x.i.tcpi_data_segs_in = 0; /* nobody ever said a word */
+	d = parsed(&x);
+	assert_true(sockdiag_is_idle(&d, -1));
+	x.m.idiag_wqueue = 1;
+	d = parsed(&x);
+	assert_false(sockdiag_is_idle(&d, -1));
+	x = answer(1, 2 /* it is being made */, 40000, 80);
+	d = parsed(&x);
+	assert_false(sockdiag_is_idle(&d, -1));
+	x.a.nla_type = 99; /* an old kernel says nothing of it */
+	d = parsed(&x);
+	assert_false(sockdiag_is_idle(&d, -1));
+}
+
 static void bad_answers_are_left(void **state)
 {
 	struct answer x = answer(1, SOCKDIAG_ESTABLISHED, 40000, 80);
@@ -371,6 +421,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(addresses_are_read),
+		cmocka_unit_test(idle_ones_are_told_from_busy),
 		cmocka_unit_test(bad_answers_are_left),
 		cmocka_unit_test_setup_teardown(bytes_are_counted_once, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_ends_without_a_word_is_a_lower_limit, set_up,

@@ -79,7 +79,7 @@ static void select_names_those_of_all_its_sets(void **state)
 
 static void epoll_names_what_its_descriptor_watches(void **state)
 {
-	const uint64_t arg[6] = { 4 }, other[6] = { 5 };
+	const uint64_t arg[6] = { 4, 0, 0, 350 }, other[6] = { 5, 0, 0, UINT32_MAX };
 	struct root proc;
 	struct polled p;
 
@@ -93,7 +93,9 @@ static void epoll_names_what_its_descriptor_watches(void **state)
 	assert_int_equal(p.fd[0], 9);
 	assert_int_equal(p.fd[1], 11);
 	assert_true(p.by_epoll);
+	assert_int_equal(p.wait_ms, 350);
 	assert_int_equal(polled_read(&proc, 12, SYS_epoll_pwait, other, &p), -ENOENT);
+	assert_int_equal(p.wait_ms, -1); /* for ever */
 	root_close(&proc);
 }
 

@@ -170,6 +170,32 @@ static void answers_by_exit_codes_are_explained(void **state)
 	}
 }
 
+/* What git is asked by diff and its kin, and told by push; the name alone leaves that open. */
+static void git_answers_and_fails(void **state)
+{
+	static const struct {
+		const char *command;
+		double code;
+		bool answers;
+	} asked[] = {
+		{ "git", 1, true },
+		{ "/usr/bin/git diff --quiet", 1, true },
+		{ "git -C /a/push --no-pager -c x=push merge-base --is-ancestor a b", 1, true },
+		{ "git push origin main", 1, false },
+		{ "git -C /a/diff push", 1, false },
+		{ "git --no-pager pull", 1, false },
+		{ "git diff", 128, false },
+		{ "find /gone", 1, false },
+		{ "comm a b", 1, false },
+	};
+	const char *why;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++)
+		assert_int_equal(reason_is_answer(asked[i].command, asked[i].code, &why),
+				 asked[i].answers);
+}
+
 /* A line is cut between characters; thousands of lines, and one that is nothing but signs. */
 static void hostile_texts_are_bounded(void **state)
 {
@@ -242,6 +268,7 @@ int main(void)
 		cmocka_unit_test(the_line_is_found),
 		cmocka_unit_test(a_death_is_known_by_its_words),
 		cmocka_unit_test(answers_by_exit_codes_are_explained),
+		cmocka_unit_test(git_answers_and_fails),
 		cmocka_unit_test(hostile_texts_are_bounded),
 		cmocka_unit_test(a_sites_kinds_come_first),
 		cmocka_unit_test(faults_of_kinds_are_reported),

@@ -228,6 +228,48 @@ static void hot_program(struct made_stacks *m)
 	made_write(m);
 }
 
+/* Nearly all of it in a function of a library whose callers are mostly not known, a little below a
+ * function of the interpreter with a name that is another one's. */
+static void library_program(struct made_stacks *m)
+{
+	uint32_t python = made_module(m, "/usr/bin/python3.11"),
+		 numpy = made_module(m, "/x/umath.so");
+	uint32_t product = made_frame(m, numpy, "LONG_matmul", "", 0);
+	uint32_t loop = made_stack(m, 0, made_frame(m, python, "_PyEval_EvalFrameDefault", "", 0));
+	uint32_t in = made_stack(m, loop, made_frame(m, python, "PySlice_New", "", 0));
+
+	made_samples(m, 0, "python3", (struct event_item){ 7, made_stack(m, 0, product), 90 });
+	made_samples(m, 0, "python3", (struct event_item){ 7, made_stack(m, in, product), 5 });
+	made_samples(m, 0, "python3", (struct event_item){ 7, loop, 5 });
+	made_write(m);
+}
+
+static void test_what_python_calls_is_where_nearly_all_is(void **state)
+{
+	struct classes c = classes_made();
+	struct made_stacks m;
+	struct hot_place called;
+	struct stacks *s;
+	struct run *r;
+	int fd;
+	char *dir = directory(&fd);
+
+	(void)state;
+	made_stacks_open(&m, fd, "a");
+	library_program(&m);
+	made_stacks_close(&m);
+	r = run_of(dir);
+	s = stacks_of(r, &c, &(struct stacks_selection){ 0 });
+	assert_int_equal(hot_python_calls(&called, s), 0);
+	assert_string_equal(called.function->name, "LONG_matmul");
+	assert_true(near(called.seconds, 0.95));
+	stacks_close(s);
+	run_close(r);
+	classes_free(&c);
+	close(fd);
+	directory_remove(dir);
+}
+
 static void test_time_belongs_to_the_programs_own_code(void **state)
 {
 	struct classes c = classes_made();
@@ -536,6 +578,7 @@ int main(void)
 		cmocka_unit_test(test_stacks_that_are_not_whole_are_counted_once),
 		cmocka_unit_test(test_self_and_total_are_what_was_put_in),
 		cmocka_unit_test(test_time_belongs_to_the_programs_own_code),
+		cmocka_unit_test(test_what_python_calls_is_where_nearly_all_is),
 		cmocka_unit_test(test_a_selection_is_a_part),
 		cmocka_unit_test(test_what_a_stack_counts_for),
 		cmocka_unit_test(test_what_is_folded_is_exact_in_sum),

@@ -54,7 +54,8 @@ struct hot_rest {
 int hot_rest_find(struct hot_rest *r, const struct stacks *s, uint32_t without);
 
 /* Of the time in Python's interpreter, what C functions its loop calls: the one with most of it,
- * with what that calls; function NULL: none with a name has half of it. */
+ * with what that calls; function NULL: none with a name has half of it. Before that, one function
+ * of a library that has nearly all samples, whoever called it. */
 int hot_python_calls(struct hot_place *out, const struct stacks *s);
 
 #endif

@@ -175,8 +175,9 @@ static double count_beside(const struct life *l, uint32_t n)
 	return beside;
 }
 
-/* 0 or -ENOMEM. */
-static int find_beside(struct story *y, const struct run *r)
+/* The share of the processes of one name, NULL: of compilers, that had another one beside them. 0
+ * or -ENOMEM. */
+static int find_beside(double *ratio, const struct run *r, const char *name)
 {
 	struct life *l = malloc((r->ninstances + 1u) * sizeof *l);
 	uint32_t n = 0;
@@ -187,13 +188,38 @@ static int find_beside(struct story *y, const struct run *r)
 		const struct run_instance *in = &r->instances[i];
 
 		if (in->name && in->domain && !strcmp(in->domain, "process") &&
-		    in->end_ns != INT64_MAX && summary_is_compiler(in->name))
+		    in->end_ns != INT64_MAX &&
+		    (name ? !strcmp(in->name, name) : summary_is_compiler(in->name)))
 			l[n++] = (struct life){ in->birth_ns, in->end_ns, in->node };
 	}
 	qsort(l, n, sizeof *l, by_begin);
-	y->compilers_beside_ratio = n ? count_beside(l, n) / n : NAN;
+	*ratio = n ? count_beside(l, n) / n : NAN;
 	free(l);
 	return 0;
+}
+
+/* Of the command that was started most often; and a line of it, of one that ran for long. */
+static int find_most_started(struct summary *s, const struct run *r)
+{
+	const struct summary_command *most = summary_most_started(s);
+	int64_t longest_ns = 0;
+	const char *line = NULL;
+
+	if (!most || most->processes < 2)
+		return 0;
+	for (uint32_t i = 1; i < r->ninstances; i++) {
+		const struct run_instance *in = &r->instances[i];
+		int64_t ns = in->end_ns - in->birth_ns;
+
+		if (!in->name || strcmp(in->name, most->name) != 0 || in->end_ns == INT64_MAX ||
+		    ns <= longest_ns || !run_label(r, i, "command_line"))
+			continue;
+		longest_ns = ns;
+		line = run_label(r, i, "command_line");
+	}
+	summary_put_command(s->story.most_started, sizeof s->story.most_started,
+			    line ? line : most->name);
+	return find_beside(&s->story.most_started_beside, r, most->name);
 }
 
 int summary_builds_make(struct summary *s, const struct run *r)
@@ -221,7 +247,9 @@ int summary_builds_make(struct summary *s, const struct run *r)
 	}
 	y->make_is_serial = serial && !several;
 	y->make_is_parallel = several;
+	if (find_most_started(s, r))
+		return -ENOMEM;
 	if (!serial && !several)
 		return 0;
-	return find_recipes(y, r) || find_beside(y, r) ? -ENOMEM : 0;
+	return find_recipes(y, r) || find_beside(&y->compilers_beside_ratio, r, NULL) ? -ENOMEM : 0;
 }

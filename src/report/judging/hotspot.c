@@ -40,6 +40,8 @@ static const struct {
 	  "Integers of very many digits are slow: use int64 of NumPy, a modulus, or gmpy2." },
 	{ "list_sort*,builtin_sorted*,PyList_Sort*", "sorting",
 	  "Sort once, or keep it sorted (bisect, heapq)." },
+	{ "*_matmul,*_matmul_inner_noblas", "products of matrices without BLAS",
+	  "NumPy multiplies integers and objects itself: as float64, which holds integers below 2^53 exactly, BLAS does it." },
 	{ "dict_copy*,PyDict_Copy*", "copies of dicts",
 	  "Each one copies the dict: pass it, or change it in place." },
 	{ "unicode_contains*,PyUnicode_Contains*,unicode_find*,unicode_count*,unicode_replace*",
@@ -73,7 +75,7 @@ struct found {
 	double error;
 	double sampled_s, scale; /* in all; what was sampled is such a part of the CPU time */
 	bool python;
-	struct hot_place native;  /* what Python calls there */
+	struct hot_place native;  /* what Python calls there; seconds 0: that is known of few */
 	int operation;            /* of the table; -1: none */
 	struct hot_branch branch; /* n 0: the one place has most */
 	bool interpreter;         /* which of the script's lines it is is not known */
@@ -128,7 +130,7 @@ static void say_place(struct summary_hot *out, const struct found *f, const stru
 	if (f->operation >= 0 && !h->calls.function)
 		decimal_append(out->place, sizeof out->place, ", which spends it in %s (%.60s)",
 			       operations[f->operation].what, f->native.function->shown);
-	else if (f->native.function && !h->calls.function)
+	else if (f->native.seconds > 0 && !h->calls.function)
 		decimal_append(out->place, sizeof out->place, ", which spends it in %.80s",
 			       f->native.function->shown);
 	else if (h->by.function && h->own) {
@@ -400,6 +402,8 @@ static int find(struct found *f, const struct code *code)
 	rc = hot_make(&f->hot, f->python ? python : native);
 	if (!rc && f->python)
 		rc = hot_python_calls(&f->native, native);
+	if (f->native.seconds < most / 2 * native->total) /* of the few whose callers are known */
+		f->native.seconds = 0;
 	of = f->python ? python : native;
 	if (rc || !f->hot.place.function || !of)
 		return rc;
@@ -412,7 +416,7 @@ static int find(struct found *f, const struct code *code)
 		f->interpreter &= !f->branch.n;
 	}
 	f->error = stacks_error(of, f->share);
-	f->operation = operation_of(&f->native);
+	f->operation = f->native.seconds > 0 ? operation_of(&f->native) : -1;
 	return 0;
 }
 

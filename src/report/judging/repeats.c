@@ -235,6 +235,42 @@ static void tell_starts(struct summary *s, const struct run *r)
 		add_shims(s);
 }
 
+/* ---- forks ---- */
+
+static double count_forks(const struct run *r, const struct summary_process *of)
+{
+	double n = 0;
+
+	for (uint32_t i = 1; i < r->ninstances; i++) {
+		const struct run_instance *in = &r->instances[i];
+
+		n += in->parent == of->instance && in->name && in->domain &&
+		     !strcmp(in->domain, "process") && !strcmp(in->name, of->name);
+	}
+	return n;
+}
+
+/* Of a large process the children of its name: they executed no other program. */
+static void tell_forks(struct summary *s, const struct run *r)
+{
+	enum { MOST = 64 }; /* that are looked at */
+	static const double large = 256 << 20;
+	struct story *y = &s->story;
+
+	y->forks = 0;
+	for (uint32_t i = 0, n = 0; i < s->nprocesses && n < MOST; i++) {
+		const struct summary_process *p = &s->processes[i];
+		double forks = p->name && p->peak_rss_bytes >= large ? count_forks(r, p) : 0;
+
+		n += forks > 0;
+		if (forks <= y->forks)
+			continue;
+		y->forks = forks;
+		y->forked_bytes = p->peak_rss_bytes;
+		snprintf(y->forked, sizeof y->forked, "%.120s (pid %.0f)", p->name, p->pid);
+	}
+}
+
 int summary_repeats_make(struct summary *s, const struct run *r)
 {
 	struct repeated *lines = calloc(LINES_MAX, sizeof *lines), *most = lines;
@@ -243,6 +279,7 @@ int summary_repeats_make(struct summary *s, const struct run *r)
 	s->repeated_runs = s->repeated_cpu_s = 0;
 	*s->repeated = '\0';
 	tell_starts(s, r);
+	tell_forks(s, r);
 	if (!lines)
 		return -ENOMEM;
 	for (uint32_t i = 1; i < r->ninstances; i++) {

@@ -62,6 +62,10 @@ TEXT_OF(incompressible_process, story.incompressible)
 TEXT_OF(disk_path, story.disk_path)
 TEXT_OF(reread_file, story.reread_file)
 TEXT_OF(reread_process, story.reread_process)
+TEXT_OF(gone_back, story.back)
+TEXT_OF(forked_process, story.forked)
+TEXT_OF(most_started_line, story.most_started)
+TEXT_OF(reopened, story.reopened)
 TEXT_OF(fabric_idle_port, story.fabric.idle_port)
 TEXT_OF(fabric_busy_port, story.fabric.busy_port)
 TEXT_OF(fabric_slow_port, story.fabric.slow_port)
@@ -102,25 +106,25 @@ static const char *death_log(const struct summary *s)
 	return is_named(s) ? s->ending.death : s->ending.death_advised;
 }
 
-static const char *hidden_more(const struct summary *s)
-{
-	return *s->hidden_more ? s->hidden_more : ".";
-}
+/* What follows a sentence's words and ends it: a text, or its full stop. */
+#define TEXT_OR_STOP(name_, field_)                                                                \
+	static const char *name_(const struct summary *s)                                          \
+	{                                                                                          \
+		return *s->field_ ? s->field_ : ".";                                               \
+	}
+TEXT_OR_STOP(hidden_more, hidden_more)
+TEXT_OR_STOP(disk_writer, story.writer)
+TEXT_OR_STOP(idle_in, story.idle_in)
+TEXT_OR_STOP(beside_mpi, hot.beside_mpi)
+TEXT_OR_STOP(no_storage, hot.no_storage)
+TEXT_OR_STOP(slept_where, story.slept_where)
+TEXT_OR_STOP(first_death, ending.first)
+TEXT_OR_STOP(polled_with, story.polled_with)
 
 /* By what the process was seen to wait that was seen to wait for storage. */
 static const char *flushed_by(const struct summary *s)
 {
 	return strstr(s->story.wait[STALL_STORAGE].in, " (O_SYNC)") ? "O_SYNC" : "fsync";
-}
-
-static const char *disk_writer(const struct summary *s)
-{
-	return *s->story.writer ? s->story.writer : ".";
-}
-
-static const char *idle_in(const struct summary *s)
-{
-	return *s->story.idle_in ? s->story.idle_in : ".";
 }
 
 #define HOT_IN(name_, which_)                                                                      \
@@ -141,34 +145,9 @@ HOT_IN(openmp_in, HOT_IN_OPENMP)
 HOT_IN(parsing_in, HOT_IN_PARSING)
 HOT_IN(faults_in, HOT_IN_FAULTS)
 
-static const char *beside_mpi(const struct summary *s)
-{
-	return *s->hot.beside_mpi ? s->hot.beside_mpi : ".";
-}
-
-static const char *no_storage(const struct summary *s)
-{
-	return *s->hot.no_storage ? s->hot.no_storage : ".";
-}
-
 static const char *small_io_where(const struct summary *s)
 {
 	return *s->story.small_io_where ? s->story.small_io_where : io_in(s);
-}
-
-static const char *slept_where(const struct summary *s)
-{
-	return *s->story.slept_where ? s->story.slept_where : ".";
-}
-
-static const char *first_death(const struct summary *s)
-{
-	return *s->ending.first ? s->ending.first : ".";
-}
-
-static const char *polled_with(const struct summary *s)
-{
-	return *s->story.polled_with ? s->story.polled_with : ".";
 }
 
 static const char *ending_why(const struct summary *s)
@@ -325,6 +304,15 @@ HELD_UP(held_up_storage, HOLDUP_STORAGE)
 HELD_UP(held_up_file_lock, HOLDUP_FILE_LOCK)
 HELD_UP(held_up_sleep, HOLDUP_SLEEP)
 
+/* Cores that wait for data from memory are as busy as those that compute. */
+static const char *cores_were(const struct summary *s)
+{
+	for (uint32_t i = 0; i < s->nmetrics; i++)
+		if (!strcmp(s->metrics[i].name, "perf.topdown.memory_bound_ratio"))
+			return "well used";
+	return "busy, with computing or with waiting for memory (--perf counts which)";
+}
+
 const struct text_variable text_variables[] = {
 	{ "small_files_directory", "The directory of which most small files were opened.",
 	  small_files_directory },
@@ -412,6 +400,8 @@ const struct text_variable text_variables[] = {
 	{ "faulting_command", "Likewise of the page faults.", faulting_command },
 	{ "switching_command", "Likewise of the context switches by waiting.", switching_command },
 	{ "yielding_command", "Likewise of those by yielding, or for others.", yielding_command },
+	{ "most_started_line", "The command line of one of its processes that ran for long.",
+	  most_started_line },
 	{ "most_started_command", "The command that was started most often.",
 	  most_started_command },
 	{ "serial_process", "The process that ran most in the longest single-core period.",
@@ -540,8 +530,15 @@ const struct text_variable text_variables[] = {
 	{ "disk_path",
 	  "The job's directory, or mount that it wrote to, that was the fullest at the end.",
 	  disk_path },
+	{ "cores_were",
+	  "\"well used\" where counters tell that they did not wait for memory, else \"busy\".",
+	  cores_were },
 	{ "reread_file", "The file that a process read again and again.", reread_file },
 	{ "reread_process", "That process.", reread_process },
+	{ "forked_process", "The large process that was forked most often.", forked_process },
+	{ "gone_back", "\"python3 (pid 12) went back in /data/reads.gz\", where it did.",
+	  gone_back },
+	{ "reopened", "\"awk (pid 12) opened and closed /data/out.txt\", likewise.", reopened },
 	{ "flushed_by",
 	  "What makes the disk flush: \"O_SYNC\" where a process was seen to wait in a write to a file opened so, else \"fsync\".",
 	  flushed_by },

@@ -18,6 +18,7 @@
 
 /* Of the job's CPU time: less, and it may have been a mere question, as a test or a trial is. */
 static const double crashed_least = 0.01, failed_least = 0.1, killed_least = 0.01;
+static const double waited_least = 0.1; /* of its time: what timeout ended may have waited */
 
 enum { LINE_MOST = 100, REPEATED = 5, ANCESTORS = 3, TIMED_OUT = 124 };
 
@@ -70,11 +71,11 @@ static bool is_one_of(const char *name, const char *const *names, size_t n)
 	return false;
 }
 
-static bool answers(const char *name, double code)
+static bool answers(const struct run *r, uint32_t i, double code)
 {
-	const char *why;
+	const char *name = name_of(r, i), *line = run_label(r, i, "command_line"), *why;
 
-	return reason_is_answer(name, code, &why);
+	return reason_is_answer(line && !strcmp(name, "git") ? line : name, code, &why);
 }
 
 /* A part of a script in parentheses or of a pipe; a shell with a script of its own has that in its
@@ -87,15 +88,16 @@ static bool is_subshell(const char *name)
 }
 
 /* What scripts try, and go on when it is not so. */
-static bool tries(const char *name)
+static bool tries(const struct run *r, uint32_t i)
 {
 	static const char *const names[] = {
-		"ls",    "rm",   "rmdir", "mkdir", "cp",     "mv",       "ln",   "cat",  "stat",
-		"touch", "kill", "pkill", "chmod", "curl",   "wget",     "ping", "nc",   "id",
-		"lsof",  "ps",   "type",  "mount", "umount", "modprobe", "ldd",  "nproc"
+		"ls",    "rm",   "rmdir", "mkdir", "cp",     "mv",       "ln",   "cat",   "stat",
+		"touch", "kill", "pkill", "chmod", "curl",   "wget",     "ping", "nc",    "id",
+		"lsof",  "ps",   "type",  "mount", "umount", "modprobe", "ldd",  "nproc", "find"
 	};
+	const char *name = name_of(r, i);
 
-	return answers(name, 1) || is_one_of(name, names, sizeof names / sizeof names[0]) ||
+	return answers(r, i, 1) || is_one_of(name, names, sizeof names / sizeof names[0]) ||
 	       is_subshell(name);
 }
 
@@ -126,7 +128,7 @@ static struct failure failure_of(const struct summary *s, const struct run *r,
 		return f;
 	f.crashed = ending_is_crash(signal_of(r, i)) && signal_of(r, i) != SIGKILL;
 	f.code = label_number(r, i, "exit_code");
-	f.answered = answers(name_of(r, i), f.code);
+	f.answered = answers(r, i, f.code);
 	f.any = f.crashed || (f.code > 0 && !f.answered && !was_asked_to_end(f.code));
 	if (f.any)
 		f.cpu_s = cpu_of(r, x, i);
@@ -292,7 +294,7 @@ static double count_like(const struct run *r, const struct failure *f, uint32_t 
 /* Of the processes of its name nearly all failed like it, and that were several. */
 static bool fails_each_time(const struct summary *s, const struct run *r, uint32_t it, double alike)
 {
-	if (alike < REPEATED || tries(name_of(r, it)))
+	if (alike < REPEATED || tries(r, it))
 		return false;
 	for (uint32_t i = 0; i < s->ncommands; i++)
 		if (!strcmp(s->commands[i].name, name_of(r, it)))
@@ -362,8 +364,8 @@ static void find_failures(struct summary *s, const struct run *r, const struct f
 
 	y->hidden_short = y->hidden_crashes = 0;
 	for (uint32_t i = 1; i < r->ninstances; i++) {
-		bool is_short = f[i].any && !f[i].much && !f[i].by_child &&
-				(f[i].crashed || !tries(name_of(r, i)));
+		bool is_short =
+			f[i].any && !f[i].much && !f[i].by_child && (f[i].crashed || !tries(r, i));
 
 		y->hidden_failures += f[i].much;
 		all += f[i].much ? f[i].cpu_s : 0;
@@ -445,20 +447,22 @@ static void find_killed(struct summary *s, const struct run *r, const struct ser
 
 	y->killed = 0;
 	for (uint32_t i = 1; i < r->ninstances; i++) {
-		double signal = is_process(&r->instances[i]) ? signal_of(r, i) : NAN, cpu_s;
-		uint32_t timeout;
+		const struct run_instance *in = &r->instances[i];
+		double signal = is_process(in) ? signal_of(r, i) : NAN, part, lasted_s;
+		uint32_t timeout = timeout_above(r, i);
 
-		if (!r->instances[i].parent || r->instances[i].end_ns == INT64_MAX ||
+		if (!in->parent || in->end_ns == INT64_MAX ||
 		    (signal != SIGKILL && signal != SIGTERM) || !goes_on(s, end_of(r, i)))
 			continue;
-		timeout = timeout_above(r, i);
-		cpu_s = cpu_of(r, x, i);
-		if ((signal == SIGTERM && !timeout) || !(cpu_s >= killed_least * s->cpu_s))
+		lasted_s = timeout ? 1e-9 * (double)(in->end_ns - in->birth_ns) : 0;
+		part = fmax(cpu_of(r, x, i) / s->cpu_s / killed_least,
+			    lasted_s / s->wall_s / waited_least);
+		if ((signal == SIGTERM && !timeout) || !(part >= 1))
 			continue;
 		y->killed++;
-		if (cpu_s <= most)
+		if (part <= most)
 			continue;
-		most = cpu_s;
+		most = part;
 		tell_killed(y, r, i, timeout, timeout ? 0 : killer_beside(r, i));
 	}
 }
@@ -551,7 +555,7 @@ static bool is_first(const struct story *y, const struct run *r, uint32_t node)
 		double code = label_number(r, i, "exit_code");
 
 		if (is_process(in) && in->node == node && in->end_ns != INT64_MAX && code > 0 &&
-		    !answers(name_of(r, i), code) && run_seconds(r, node, in->end_ns) < y->died_s)
+		    !answers(r, i, code) && run_seconds(r, node, in->end_ns) < y->died_s)
 			return false;
 	}
 	return unknown && unknown->type == META_INT && !unknown->value;
@@ -587,7 +591,7 @@ void ending_find_first(struct summary *s, const struct run *r)
 		lived_s -= run_seconds(r, in->node, in->birth_ns);
 		crash = ending_is_crash(label_number(r, i, "signal"));
 		take_answer(s, r, i, code, end_s);
-		if (!crash && (crashed || !(code > 0) || answers(name_of(r, i), code) ||
+		if (!crash && (crashed || !(code > 0) || answers(r, i, code) ||
 			       !may_be_why(s, code, lived_s, end_s)))
 			continue;
 		if (crash == crashed && end_s >= y->died_s) /* NAN: none yet */

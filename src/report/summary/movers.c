@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* movers.c - which program made the job's reads and writes, how large each was, and compressors
- * whose output is no smaller than their input. */
+/* movers.c - which program made the job's reads and writes, how large each was, compressors whose
+ * output is no smaller than their input, and files that are read or opened again and again. */
 #include "base/text/decimal.h"
 #include "report/summary/parts.h"
 
@@ -217,6 +217,77 @@ static void find_incompressible(struct story *y, const struct mover *m, uint32_t
 	}
 }
 
+/* ---- files, as the recorder's looks at a process have them ---- */
+
+static double meta_of(const struct run *r, uint32_t node, const char *key)
+{
+	const struct run_meta *m = run_find_meta(r, node, key);
+
+	return m && m->type == META_INT ? (double)m->value : NAN;
+}
+
+/* "python3 (pid 12)" */
+static void put_process(char out[STORY_TEXT], const struct run *r, uint32_t node, double pid)
+{
+	const char *name = "a process";
+
+	for (uint32_t i = 1; i < r->ninstances; i++) {
+		const struct run_instance *in = &r->instances[i];
+		const char *label = run_label(r, i, "pid");
+
+		if (in->domain && !strcmp(in->domain, "process") && in->node == node && in->name &&
+		    label && strtod(label, NULL) == pid)
+			name = in->name;
+	}
+	snprintf(out, STORY_TEXT, "%.100s (pid %.0f)", name, pid);
+}
+
+/* Of the node where that were most bytes. */
+static void find_reread(struct story *y, const struct run *r, uint32_t node)
+{
+	const char *file = run_find_text(r, node, "job.reread_file");
+	double bytes = meta_of(r, node, "job.reread_bytes");
+
+	if (!file || !(bytes > 0) || bytes <= y->reread_bytes)
+		return;
+	y->reread_bytes = bytes;
+	y->reread_size = meta_of(r, node, "job.reread_size_bytes");
+	y->reread_times = floor(bytes / y->reread_size);
+	y->reread_within =
+		meta_of(r, node, "job.reread_within_looks") / meta_of(r, node, "job.reread_looks");
+	snprintf(y->reread_file, sizeof y->reread_file, "%s", file);
+	put_process(y->reread_process, r, node, meta_of(r, node, "job.reread_pid"));
+}
+
+/* Of the node where that were most bytes. */
+static void find_gone_back(struct story *y, const struct run *r, uint32_t node)
+{
+	const char *file = run_find_text(r, node, "job.gone_back_file");
+	double bytes = meta_of(r, node, "job.gone_back_bytes");
+
+	if (!file || !(bytes > 0) || bytes <= y->back_bytes)
+		return;
+	y->back_bytes = bytes;
+	y->back_size = meta_of(r, node, "job.gone_back_size_bytes");
+	y->back_looks = meta_of(r, node, "job.gone_back_looks");
+	put_process(y->back, r, node, meta_of(r, node, "job.gone_back_pid"));
+	decimal_append(y->back, sizeof y->back, " went back in %s", file);
+}
+
+/* Of the node where it was seen most often. */
+static void find_reopened(struct story *y, const struct run *r, uint32_t node)
+{
+	const char *file = run_find_text(r, node, "job.reopened_file");
+	double closed = meta_of(r, node, "job.reopened_closed_looks");
+
+	if (!file || !(closed > 0) || closed <= y->reopened_closed)
+		return;
+	y->reopened_closed = closed;
+	y->reopened_looks = meta_of(r, node, "job.reopened_looks");
+	put_process(y->reopened, r, node, meta_of(r, node, "job.reopened_pid"));
+	decimal_append(y->reopened, sizeof y->reopened, " opened and closed %s", file);
+}
+
 int summary_movers_make(struct summary *s, const struct run *r, const struct series_index *x)
 {
 	struct mover *m = calloc((size_t)s->nprocesses + 1, sizeof *m);
@@ -226,6 +297,11 @@ int summary_movers_make(struct summary *s, const struct run *r, const struct ser
 	y->small_io_calls = y->small_io_bytes = y->small_io_kernel_s = NAN;
 	if (!m)
 		return -ENOMEM;
+	for (uint32_t i = 1; i < r->nnodes; i++) {
+		find_reread(y, r, i);
+		find_gone_back(y, r, i);
+		find_reopened(y, r, i);
+	}
 	for (uint32_t i = 0; i < s->nprocesses; i++)
 		if (!s->processes[i].counted_already)
 			m[n++] = mover_of(r, x, &s->processes[i]);

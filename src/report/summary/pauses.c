@@ -469,6 +469,22 @@ static void tell_failed_connects(struct story *y, const struct run *r, double wo
 		add_words(y->silent_in, sizeof y->silent_in, words);
 }
 
+/* Is the holder that is named one of the job's processes? */
+static void find_lock_holder(struct story *y, const struct run *r)
+{
+	static const char named[] = ", held by ";
+	const char *by = strstr(y->wait[STALL_FILE_LOCK].in, named), *pid;
+
+	pid = by ? strstr(by, "(pid ") : NULL;
+	y->lock_held_outside = pid ? 1 : NAN;
+	for (uint32_t i = 1; pid && i < r->ninstances; i++) {
+		const char *label = is_process(&r->instances[i]) ? run_label(r, i, "pid") : NULL;
+
+		if (label && strtol(label, NULL, 10) == strtol(pid + 5, NULL, 10))
+			y->lock_held_outside = 0;
+	}
+}
+
 /* Of all kinds; without a watch nothing is known. What an event loop waits for the look at the end
  * may know. */
 static void tell_kinds(struct story *y, const struct run *r, double woken)
@@ -484,6 +500,7 @@ static void tell_kinds(struct story *y, const struct run *r, double woken)
 		if (y->wait[kind].seconds > y->wait[longest].seconds)
 			longest = kind;
 	}
+	find_lock_holder(y, r);
 	tell_failed_connects(y, r, woken);
 	y->waited_longest_s = y->wait[longest].seconds;
 	if (longest != STALL_NONE)
@@ -511,34 +528,6 @@ static void tell_sleeper(struct story *y, const struct run *r)
 	if (n && n < sizeof y->slept_where - 32)
 		snprintf(y->slept_where, sizeof y->slept_where, ", at the end in %.*s.", (int)n,
 			 from);
-}
-
-/* The file that a process read again and again, of the node where that were most bytes. */
-static void find_reread(struct story *y, const struct run *r)
-{
-	for (uint32_t i = 1; i < r->nnodes; i++) {
-		double bytes = meta_of(r, i, "job.reread_bytes");
-		double pid = meta_of(r, i, "job.reread_pid");
-		const char *file = run_find_text(r, i, "job.reread_file"), *name = "a process";
-
-		if (!file || !(bytes > 0) || bytes <= y->reread_bytes)
-			continue;
-		for (uint32_t k = 1; k < r->ninstances; k++) {
-			const char *label = run_label(r, k, "pid");
-
-			if (is_process(&r->instances[k]) && r->instances[k].node == i &&
-			    r->instances[k].name && label && strtod(label, NULL) == pid)
-				name = r->instances[k].name;
-		}
-		y->reread_bytes = bytes;
-		y->reread_size = meta_of(r, i, "job.reread_size_bytes");
-		y->reread_times = floor(bytes / y->reread_size);
-		y->reread_within = meta_of(r, i, "job.reread_within_looks") /
-				   meta_of(r, i, "job.reread_looks");
-		snprintf(y->reread_file, sizeof y->reread_file, "%s", file);
-		snprintf(y->reread_process, sizeof y->reread_process, "%.100s (pid %.0f)", name,
-			 pid);
-	}
 }
 
 /* Of a job's only node: who it is, without that it runs. */
@@ -570,7 +559,6 @@ void summary_pauses_make(struct summary *s, const struct run *r)
 		s->story.writes_direct =
 			strstr(s->story.wait[STALL_STORAGE].in, " (O_DIRECT)") != NULL;
 	tell_sleeper(&s->story, r);
-	find_reread(&s->story, r);
 	tell_loop(s);
 	tell_late_sleeps(s, r);
 }

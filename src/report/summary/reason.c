@@ -445,9 +445,7 @@ static const struct {
 	{ "[", 1, "the condition is false" },
 	{ "pgrep", 1, "no process matches" },
 	{ "pidof", 1, "no process matches" },
-	{ "comm", 1, NULL },
 	{ "expr", 1, NULL },
-	{ "find", 1, NULL },
 	{ "git", 1, NULL },
 	{ "false", 1, NULL },
 	{ "which", 1, NULL },
@@ -504,6 +502,26 @@ static const char *program_of(const char *command, size_t *length)
 	return command + at;
 }
 
+/* What git is asked, and not told, by the first word that is no option: "-C dir push" is push. Of
+ * its name alone that is not known. */
+static bool git_is_asked(const char *words)
+{
+	static const char asked[] =
+		" apply cat-file check-attr check-ignore check-ref-format commit config diff diff-files "
+		"diff-index diff-tree grep ls-files merge-base merge-tree rev-parse show-ref symbolic-ref ";
+	char word[32];
+
+	for (words += strspn(words, " "); *words == '-'; words += strspn(words, " ")) {
+		bool has_value = !strncmp(words, "-C ", 3) || !strncmp(words, "-c ", 3);
+
+		words += strcspn(words, " ");
+		words += has_value ? strspn(words, " ") : 0;
+		words += has_value ? strcspn(words, " ") : 0;
+	}
+	snprintf(word, sizeof word, " %.*s ", (int)strcspn(words, " "), words);
+	return !*words || strstr(asked, word);
+}
+
 bool reason_is_answer(const char *command, double code, const char **why)
 {
 	size_t length;
@@ -514,7 +532,8 @@ bool reason_is_answer(const char *command, double code, const char **why)
 		if (code == answers[i].code && strlen(answers[i].command) == length &&
 		    !strncmp(name, answers[i].command, length)) {
 			*why = answers[i].why;
-			return true;
+			return strcmp(answers[i].command, "git") != 0 ||
+			       git_is_asked(name + length);
 		}
 	return *why != NULL;
 }

@@ -24,7 +24,7 @@ double reason_error(const struct summary *s, const char *kind);
 /* The line says that a process died: "A process in the pool was terminated abruptly". */
 bool reason_is_of_a_death(const struct summary_reason *x);
 /* Is this exit code of a command, or of a process of this name, an answer and no failure? *why:
- * "grep found no match", or NULL. */
+ * "grep found no match", or NULL. Of git the command line tells: push fails, diff answers. */
 bool reason_is_answer(const char *command, double code, const char **why);
 /* Does it end with the exit code of what it ran, as timeout and shells do? */
 bool reason_hands_on(const char *command, double code);

@@ -382,6 +382,9 @@ static void init_ending(struct story *y)
 	y->answered = 0;
 	y->writes_direct = y->compilers_beside_ratio = NAN;
 	y->reread_times = y->reread_size = y->reread_bytes = y->reread_within = NAN;
+	y->back_size = y->back_bytes = y->back_looks = y->forks = y->forked_bytes = NAN;
+	y->reopened_looks = y->reopened_closed = y->lock_held_outside = y->most_started_beside =
+		NAN;
 	y->disk_free_bytes = y->disk_bytes = y->disk_free_ratio = y->disk_no_inodes = NAN;
 	y->disk_low_bytes = y->disk_room_bytes = y->disk_room_inodes = NAN;
 	for (size_t i = 0; i < STORY_LIMITS; i++)

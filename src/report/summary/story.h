@@ -208,12 +208,28 @@ struct story {
 	struct story_fabric fabric;
 	/* Of the compilers the share that had another one beside them for much of their lives. */
 	double compilers_beside_ratio;
+	/* The same of the command that was started most often, and a command line of it. */
+	double most_started_beside;
+	char most_started[STORY_TEXT];
 	/* A file that a process read again and again: how often at least, bytes of it and of that,
 	 * the share of the looks in which the process was within it. */
 	double reread_times, reread_size, reread_bytes, reread_within;
 	char reread_file[STORY_TEXT], reread_process[STORY_TEXT];
-	double writes_direct; /* 1: the wait for storage that was seen was a write past the page
-				 cache */
+	/* How often a process of 256 MiB or more forked a child that executed no other program, the
+	 * one that did most; its peak; who. */
+	double forks, forked_bytes;
+	char forked[STORY_TEXT];
+	/* One in which a process went back again and again: its size, what that read meanwhile, and
+	 * in how many looks it was before the last place. */
+	double back_size, back_bytes, back_looks;
+	char back[2 * STORY_TEXT + 32]; /* "python3 (pid 12) went back in /data/x.gz" */
+	/* One that a process opened and closed again and again: looks that saw it open, and of them
+	 * those that saw it closed right then. */
+	double reopened_looks, reopened_closed;
+	char reopened[2 * STORY_TEXT + 32]; /* "awk (pid 12) opened and closed /data/x" */
+	double lock_held_outside; /* 1: who was seen to hold a lock on a file is not of the job */
+	double writes_direct;     /* 1: the wait for storage that was seen was a write past the page
+				     cache */
 	/* What the job's exit code means where it is an answer; NULL: it is none. Is it one? */
 	const char *answer;
 	double answered;

@@ -442,9 +442,28 @@ size_t tree_readers(const struct tree *t, int64_t least, pid_t *out, size_t cap)
 	return n;
 }
 
+size_t tree_callers(const struct tree *t, int64_t least, pid_t *out, size_t cap)
+{
+	size_t n = 0;
+
+	for (uint32_t i = t->table.nlive; i-- > 0 && n < cap;) {
+		const struct process *p = &t->table.row[t->table.live[i]];
+
+		if (!p->ended && !proc_stat_ended(&p->stat) && p->io_known &&
+		    p->io.syscr + p->io.syscw >= least)
+			out[n++] = p->pid;
+	}
+	return n;
+}
+
 int64_t tree_read_bytes(const struct tree *t)
 {
 	return t->job[JOB_READ];
+}
+
+int64_t tree_calls(const struct tree *t)
+{
+	return t->job[JOB_READ_CALLS] + t->job[JOB_WRITE_CALLS];
 }
 
 size_t tree_pids(const struct tree *t, pid_t *out, size_t cap)

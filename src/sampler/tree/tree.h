@@ -147,8 +147,11 @@ size_t tree_busy(const struct tree *t, int64_t cpu_ns, pid_t *out, size_t cap);
 bool tree_has_other_programs(struct tree *t);
 /* Of those that have read so much by system calls, with the children that they waited for. */
 size_t tree_readers(const struct tree *t, int64_t least, pid_t *out, size_t cap);
-/* What the job has read by system calls, as far as is known. */
+/* Of those that have made so many reads and writes, likewise. */
+size_t tree_callers(const struct tree *t, int64_t least, pid_t *out, size_t cap);
+/* What the job has read by system calls, as far as is known; and its reads and writes. */
 int64_t tree_read_bytes(const struct tree *t);
+int64_t tree_calls(const struct tree *t);
 bool tree_has(const struct tree *t, pid_t pid);
 /* What it is in the recording, also when it ended a moment ago; 0: nothing, or not yet. */
 uint32_t tree_instance(const struct tree *t, pid_t pid);

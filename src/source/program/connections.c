@@ -3,7 +3,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
 #include <linux/tcp.h>
@@ -49,6 +48,9 @@ static void take_info(struct sockdiag *d, const uint8_t *data, size_t n)
 	d->segments_in = i.tcpi_data_segs_in;
 	d->rtt_us = i.tcpi_rtt;
 	d->rtt_min_us = i.tcpi_min_rtt;
+	d->sent_ago_ms = i.tcpi_last_data_sent;
+	d->received_ago_ms = i.tcpi_last_data_recv;
+	d->acked_ago_ms = i.tcpi_last_ack_recv;
 	d->mss = i.tcpi_snd_mss;
 	d->unsent = i.tcpi_notsent_bytes;
 	d->congestion = (uint64_t)i.tcpi_snd_cwnd * i.tcpi_snd_mss;
@@ -140,6 +142,23 @@ const char *sockdiag_text(const struct sockdiag_address *a, char out[SOCKDIAG_AD
 	return out;
 }
 
+bool sockdiag_is_idle(const struct sockdiag *d, int64_t wait_ms)
+{
+	enum { MUCH = 8 };
+	int64_t sent_ago = d->sent_ago_ms, received_ago = d->received_ago_ms;
+	bool asked = d->has_sent ? d->sent > 0 : d->acked > 1;
+
+	if (!d->has_info || d->queued || d->segments_unacked ||
+	    (d->state != SOCKDIAG_ESTABLISHED && d->state != SOCKDIAG_CLOSE_WAIT))
+		return false;
+	if (!d->segments_in)
+		return !asked;
+	if (sent_ago == received_ago)
+		return d->acked_ago_ms >= d->received_ago_ms && wait_ms >= 0 &&
+		       received_ago * MUCH >= wait_ms;
+	return received_ago < sent_ago && received_ago > (sent_ago - received_ago) / 2;
+}
+
 enum {
 	TCP_READS_MAX = 512, /* of 4 kB: the connections of the machine */
 	PORT_DNS = 53,
@@ -149,16 +168,16 @@ enum {
 static const struct {
 	const char *protocol, *name;
 	size_t words;
-} tables[] = {
-	{ "TCP", "tcp", 1 }, { "TCPv6", "tcp6", 4 }, { "UDP", "udp", 1 }, { "UDPv6", "udp6", 4 }
-};
+	uint8_t family; /* of TCP */
+} tables[] = { { "TCP", "tcp", 1, AF_INET },
+	       { "TCPv6", "tcp6", 4, AF_INET6 },
+	       { "UDP", "udp", 1, 0 },
+	       { "UDPv6", "udp6", 4, 0 } };
 
 /* "0500000A:1538" as the kernel prints it: four bytes each as a number of this machine. */
-static bool address(const char *hex, size_t words, char *out, size_t size)
+static bool address(const char *hex, size_t words, uint32_t a[4], __be16 *port)
 {
-	uint32_t a[4] = { 0 };
-	char text[INET6_ADDRSTRLEN], *end;
-	unsigned long port;
+	char *end;
 
 	for (size_t i = 0; i < words; i++) {
 		char word[9];
@@ -172,11 +191,18 @@ static bool address(const char *hex, size_t words, char *out, size_t size)
 			return false;
 		hex += 8;
 	}
-	port = *hex == ':' ? strtoul(hex + 1, &end, 16) : 0;
+	*port = htons((uint16_t)(*hex == ':' ? strtoul(hex + 1, &end, 16) : 0));
+	return true;
+}
+
+static bool name(const uint32_t a[4], __be16 port, size_t words, char *out, size_t size)
+{
+	char text[INET6_ADDRSTRLEN];
+
 	if (!port || !inet_ntop(words == 1 ? AF_INET : AF_INET6, a, text, sizeof text))
 		return false;
-	snprintf(out, size, words == 1 ? "%s:%lu%s" : "[%s]:%lu%s", text, port,
-		 port == PORT_DNS ? " (DNS)" : "");
+	snprintf(out, size, words == 1 ? "%s:%u%s" : "[%s]:%u%s", text, ntohs(port),
+		 ntohs(port) == PORT_DNS ? " (DNS)" : "");
 	return true;
 }
 
@@ -185,6 +211,7 @@ static bool address(const char *hex, size_t words, char *out, size_t size)
 static bool peer_in_line(char *line, const char *inode, size_t words, struct connection *out)
 {
 	enum { ADDRESS = 1, PEER = 2, STATE = 3, INODE = 9, FIELDS };
+	struct inet_diag_sockid *id = &out->id;
 	char *field[FIELDS], *rest = line;
 	int n = 0;
 
@@ -192,8 +219,14 @@ static bool peer_in_line(char *line, const char *inode, size_t words, struct con
 		n++;
 	if (n < FIELDS || strcmp(field[INODE], inode) != 0)
 		return false;
+	if (!address(field[ADDRESS], words, id->idiag_src, &id->idiag_sport) ||
+	    !address(field[PEER], words, id->idiag_dst, &id->idiag_dport))
+		return false;
 	out->listens = !strcmp(field[STATE], LISTENING);
-	return address(field[out->listens ? ADDRESS : PEER], words, out->text, sizeof out->text);
+	out->inode = (uint32_t)strtoul(inode, NULL, 10);
+	return name(out->listens ? id->idiag_src : id->idiag_dst,
+		    out->listens ? id->idiag_sport : id->idiag_dport, words, out->text,
+		    sizeof out->text);
 }
 
 /* Line by line: the table of a server is long. */
@@ -249,6 +282,7 @@ static bool search(const struct root *proc, pid_t pid, const char *protocol, con
 		snprintf(path, sizeof path, "%d/net/%s", (int)pid, tables[i].name);
 		fd = root_file(proc, path);
 		found = fd > 0 && peer_in_table(fd, inode, tables[i].words, out);
+		out->family = found ? tables[i].family : 0;
 		file_close(&fd);
 	}
 	return found;
@@ -302,4 +336,54 @@ bool connection_of(struct connections *known, const struct root *proc, pid_t pid
 	if (known)
 		keep(known, inode, out);
 	return true;
+}
+
+/* ---- what goes over it ---- */
+
+static void take(void *ctx, const struct sockdiag *d)
+{
+	*(struct sockdiag *)ctx = *d;
+}
+
+/* One socket, by its ports and addresses: no table is gone through. */
+static bool ask(const struct connection *c, struct sockdiag *out)
+{
+	struct {
+		struct nlmsghdr h;
+		struct inet_diag_req_v2 r;
+	} request = { { .nlmsg_len = sizeof request,
+			.nlmsg_type = SOCK_DIAG_BY_FAMILY,
+			.nlmsg_flags = NLM_F_REQUEST },
+		      { .sdiag_family = c->family,
+			.sdiag_protocol = IPPROTO_TCP,
+			.idiag_ext = 1 << (INET_DIAG_INFO - 1),
+			.idiag_states = ~0u,
+			.id = c->id } };
+	_Alignas(8) uint8_t answer[2048];
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG), error;
+	ssize_t n = -1;
+
+	*out = (struct sockdiag){ 0 };
+	request.r.id.idiag_cookie[0] = request.r.id.idiag_cookie[1] = INET_DIAG_NOCOOKIE;
+	if (fd >= 0 && send(fd, &request, sizeof request, 0) == (ssize_t)sizeof request)
+		n = recv(fd, answer, sizeof answer, MSG_DONTWAIT);
+	if (fd >= 0)
+		close(fd);
+	if (n > 0)
+		(void)sockdiag_each(answer, (size_t)n, take, out, &error);
+	return out->inode == c->inode && c->inode;
+}
+
+bool connection_is_idle(struct connections *known, const struct connection *c, int64_t wait_ms)
+{
+	enum { TRIES = 8 }; /* in vain: the kernel cannot tell */
+	struct sockdiag d;
+	bool told;
+
+	if (!c->family || (known && known->unanswered >= TRIES))
+		return false;
+	told = ask(c, &d);
+	if (known)
+		known->unanswered = told ? 0 : known->unanswered + 1;
+	return told && sockdiag_is_idle(&d, wait_ms);
 }

@@ -7,6 +7,7 @@
 
 #include "base/root.h"
 
+#include <linux/inet_diag.h>
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,6 +52,9 @@ struct sockdiag {
 	uint64_t sent, sent_again, acked, received;
 	uint32_t segments_again, segments_unacked, segments_in; /* in: those with data */
 	uint32_t rtt_us, rtt_min_us;
+	/* How long ago data was sent, or received, or an acknowledgement was; since it is there,
+	 * where that never was. The kernel counts in ticks of up to 10 ms. */
+	uint32_t sent_ago_ms, received_ago_ms, acked_ago_ms;
 	/* Bytes written and not acknowledged, of them not sent; the other end's window, and that of
 	 * congestion (UINT64_MAX: not told). Memory of the send buffer, and used of it (0: not
 	 * told). */
@@ -68,6 +72,15 @@ enum sockdiag_end sockdiag_each(const void *answer, size_t n,
 const char *sockdiag_text(const struct sockdiag_address *a, char out[SOCKDIAG_ADDRESS]);
 
 /*
+ * Is no answer outstanding, and does none come? What it received last came after what it sent last,
+ * and not in pieces until now: longer ago than half of the time that these took. Whether the one
+ * was before the other is not known where both were in one tick; then the last word has whoever
+ * waits for at most wait_ms (below 0: for ever): one that has waited for much of that longer than
+ * answers take. Protocols whose last word is that of who asks (an acknowledgement) are never idle.
+ */
+bool sockdiag_is_idle(const struct sockdiag *d, int64_t wait_ms);
+
+/*
  * What a socket of a process is connected to, as the tables of /proc/net have it.
  *
  * To search them takes the kernel milliseconds, however few connections there are: it goes through
@@ -79,6 +92,9 @@ const char *sockdiag_text(const struct sockdiag_address *a, char out[SOCKDIAG_AD
 struct connection {
 	char text[INET6_ADDRSTRLEN + 24];
 	bool listens;
+	uint8_t family; /* of TCP; 0: not known, or none */
+	uint32_t inode;
+	struct inet_diag_sockid id; /* its ports and addresses; {0}: not known */
 };
 
 enum { CONNECTIONS_KNOWN = 32 };
@@ -86,7 +102,7 @@ enum { CONNECTIONS_KNOWN = 32 };
 /* {0} is empty. */
 struct connections {
 	bool may_search, searched; /* searched: the tables, since that was last cleared */
-	uint32_t next;
+	uint32_t next, unanswered; /* questions about a connection, one after the other */
 	char inode[CONNECTIONS_KNOWN][24];
 	struct connection is[CONNECTIONS_KNOWN];
 };
@@ -95,5 +111,8 @@ struct connections {
  * False: it is no connection of TCP or UDP, or the tables do not have it. */
 bool connection_of(struct connections *known, const struct root *proc, pid_t pid, uint64_t fd,
 		   const char *link, struct connection *out);
+
+/* As sockdiag_is_idle, by the kernel; false: it does not say, as of another network namespace. */
+bool connection_is_idle(struct connections *known, const struct connection *c, int64_t wait_ms);
 
 #endif

@@ -4,6 +4,7 @@
 #include "source/procfile.h"
 #include "source/program/filelocks.h"
 #include "source/program/opened.h"
+#include "source/program/waiting_part.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,25 +19,8 @@
 #include <unistd.h>
 
 enum {
-	FDS_MAX = 64,       /* that are looked at for a connection */
-	SOCKETS_MAX = 8,    /* of them */
 	LOCK_CONTENDED = 2, /* what a lock of glibc holds for whom somebody waits */
 	PATH_SHOWN = 72,
-	TARGET = 160,
-};
-
-/* One thread. */
-struct thread {
-	const struct root *proc;
-	struct connections *known; /* or NULL */
-	struct filelocks *locks;
-	pid_t pid;
-	char dir[48]; /* "12/task/13", or "12" of the only one */
-	char state;
-	long call; /* -1: not told */
-	uint64_t arg[6];
-	char function[48];   /* of the kernel; "": not told */
-	char target[TARGET]; /* what it waits for, for people */
 };
 
 /* What a system call waits for; of those with a descriptor, what that is decides. */
@@ -196,8 +180,7 @@ static void read_function(struct thread *t)
 		t->function[0] = '\0';
 }
 
-/* What descriptor fd is: "socket:[123]", "pipe:[9]", a path. False: it is not told. */
-static bool file_of(const struct thread *t, uint64_t fd, char *out, size_t size)
+bool thread_file(const struct thread *t, uint64_t fd, char *out, size_t size)
 {
 	char path[72];
 	ssize_t n;
@@ -215,88 +198,18 @@ static bool begins(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* What descriptors are that somebody waits for, and the first two of the connections. */
-struct ends {
-	size_t peers, listening, pipes, local;
-	struct connection first, second, where;
-};
-
-static size_t sockets(const struct ends *e)
-{
-	return e->peers + e->listening + e->local;
-}
-
-static void add_end(const struct thread *t, uint64_t fd, struct ends *e)
-{
-	char link[TARGET];
-	struct connection peer;
-
-	if (!file_of(t, fd, link, sizeof link))
-		return;
-	e->pipes += begins(link, "pipe:");
-	if (!begins(link, "socket:"))
-		return;
-	if (!connection_of(t->known, t->proc, t->pid, fd, link, &peer)) {
-		e->local++;
-	} else if (peer.listens) {
-		e->where = peer;
-		e->listening++;
-	} else if (!e->peers++) {
-		e->first = peer;
-	} else if (e->peers == 2) {
-		e->second = peer;
-	}
-}
-
-/* "10.0.0.7:5432", "10.0.0.7:5432 or 10.0.0.8:5432", "..., ... or more" */
-static enum stall name_peers(struct thread *t, const struct ends *e)
-{
-	if (e->peers == 1 || !e->first.text[0] || !e->second.text[0])
-		snprintf(t->target, TARGET, "%s",
-			 e->first.text[0] ? e->first.text : e->second.text);
-	else
-		snprintf(t->target, TARGET,
-			 e->peers == 2 ? "%.55s or %.55s" : "%.55s, %.55s or more", e->first.text,
-			 e->second.text);
-	return STALL_NETWORK;
-}
-
-/* What it polls, where that can be read; else the connections among its files. */
-static enum stall by_polled(struct thread *t)
-{
-	struct polled polled;
-	struct ends e = { 0 };
-	bool known = polled_read(t->proc, t->pid, t->call, t->arg, &polled) == 0;
-
-	if (known && !polled.n)
-		return STALL_TIMER;
-	for (uint64_t i = 0; i < (known ? polled.n : FDS_MAX) && sockets(&e) < SOCKETS_MAX; i++)
-		add_end(t, known ? (uint64_t)polled.fd[i] : i, &e);
-	if (e.peers)
-		return name_peers(t, &e);
-	if (!known)
-		return STALL_EVENTS;
-	if (e.listening) {
-		snprintf(t->target, TARGET, "%s", e.where.text);
-		return STALL_CONNECTION;
-	}
-	if (polled.by_epoll)
-		return STALL_EVENTS;
-	return e.pipes ? STALL_PIPE_WRITER : e.local ? STALL_LOCAL_SOCKET : STALL_EVENTS;
-}
-
 static enum stall by_file(struct thread *t, enum stall kind, enum stall pipe)
 {
-	char link[TARGET];
+	char link[THREAD_TARGET];
 	struct connection peer;
 
-	if (!file_of(t, t->arg[0], link, sizeof link))
+	if (!thread_file(t, t->arg[0], link, sizeof link))
 		return kind;
 	if (begins(link, "socket:")) {
 		if (begins(t->function, "unix"))
 			return STALL_LOCAL_SOCKET;
 		if (connection_of(t->known, t->proc, t->pid, t->arg[0], link, &peer))
-			snprintf(t->target, TARGET, "%s", peer.text);
+			snprintf(t->target, THREAD_TARGET, "%s", peer.text);
 		return STALL_NETWORK;
 	}
 	if (begins(link, "pipe:"))
@@ -304,7 +217,7 @@ static enum stall by_file(struct thread *t, enum stall kind, enum stall pipe)
 	if (begins(link, "/dev/pts/") || begins(link, "/dev/tty") || begins(link, "/dev/console"))
 		return STALL_TERMINAL;
 	if (strstr(t->function, "pipe_read") || strstr(t->function, "pipe_write")) {
-		snprintf(t->target, TARGET, "%s", link);
+		snprintf(t->target, THREAD_TARGET, "%s", link);
 		return pipe == STALL_PIPE_READER ? STALL_FIFO_READER : STALL_FIFO_WRITER;
 	}
 	if (begins(link, "anon_inode:"))
@@ -392,18 +305,18 @@ static const char *flushed_by(const struct thread *t)
 static void name_file(struct thread *t)
 {
 	const char *name = NULL;
-	char link[TARGET] = "";
+	char link[THREAD_TARGET] = "";
 	bool by_descriptor = false;
 
 	for (size_t i = 0; !name && i < sizeof far / sizeof far[0]; i++)
 		name = begins(t->function, far[i].begins) ? far[i].name : NULL;
 	for (size_t i = 0; t->call >= 0 && i < sizeof calls / sizeof calls[0]; i++)
 		by_descriptor |= calls[i].call == t->call && calls[i].by == BY_FILE;
-	if (!by_descriptor || !file_of(t, t->arg[0], link, sizeof link) || *link != '/')
+	if (!by_descriptor || !thread_file(t, t->arg[0], link, sizeof link) || *link != '/')
 		link[0] = '\0';
 	if (!name && *link)
 		name = flushed_by(t);
-	snprintf(t->target, TARGET, name && *link ? "%.100s (%s)" : "%.100s%s", link,
+	snprintf(t->target, THREAD_TARGET, name && *link ? "%.100s (%s)" : "%.100s%s", link,
 		 name ? name : "");
 }
 
@@ -412,7 +325,7 @@ static bool path_of(const struct thread *t, uint64_t fd, char out[PATH_SHOWN + 1
 {
 	enum { DOTS = 3 };
 	char link[512];
-	size_t n = file_of(t, fd, link, sizeof link) ? strlen(link) : 0;
+	size_t n = thread_file(t, fd, link, sizeof link) ? strlen(link) : 0;
 
 	if (n > PATH_SHOWN)
 		snprintf(out, PATH_SHOWN + 1, "...%s", link + n - (PATH_SHOWN - DOTS));
@@ -437,7 +350,7 @@ static void name_locked(struct thread *t)
 	if ((t->call != SYS_flock && t->call != SYS_fcntl) || !path_of(t, t->arg[0], path))
 		return;
 	filelocks_say_holder(t->proc, t->locks, t->pid, t->arg[0], may_search(t), holder);
-	snprintf(t->target, TARGET, "%s%s", path, holder);
+	snprintf(t->target, THREAD_TARGET, "%s%s", path, holder);
 }
 
 /* SQLite sleeps before it asks again for the lock of a database: 1, 2, 5, 10, 15, 20, 25, 50 or 100
@@ -466,7 +379,7 @@ static enum stall by_timer(struct thread *t)
 	end = strlen(path);
 	if (end > 4 && !strcmp(path + end - 4, "-shm")) /* the database it belongs to */
 		path[end - 4] = '\0';
-	snprintf(t->target, TARGET, "%s, held by %.50s", path, holder);
+	snprintf(t->target, THREAD_TARGET, "%s, held by %.50s", path, holder);
 	return STALL_DATABASE;
 }
 
@@ -478,7 +391,7 @@ static void name_asked(struct thread *t)
 
 	if (may_search(t) && filelocks_beside(t->proc, t->locks, t->pid, &fd, holder) &&
 	    path_of(t, fd, path))
-		snprintf(t->target, TARGET, "%s, which it has open, is locked by %.50s", path,
+		snprintf(t->target, THREAD_TARGET, "%s, which it has open, is locked by %.50s", path,
 			 holder);
 }
 
@@ -497,7 +410,7 @@ static enum stall kind_of(struct thread *t)
 	if (kind == STALL_UNKNOWN && t->state == 'D')
 		kind = STALL_STORAGE;
 	if (kind == STALL_EVENTS)
-		return by_polled(t);
+		return thread_polls(t);
 	if (kind == STALL_STORAGE)
 		name_file(t);
 	if (kind == STALL_FILE_LOCK)
@@ -507,7 +420,7 @@ static enum stall kind_of(struct thread *t)
 	if (kind == STALL_TIMER)
 		name_asked(t);
 	if (kind == STALL_NETWORK && !t->target[0] && t->call < 0)
-		by_polled(t); /* for its words only */
+		thread_polls(t); /* for its words only */
 	return kind;
 }
 
@@ -530,7 +443,7 @@ static bool look_at(struct thread *t, pid_t pid, const char *tid, enum stall *ki
 /* Of its threads the one whose wait says most; and how many others wait for one mutex while it
  * runs.
  */
-static enum stall look_at_threads(struct thread t, char target[TARGET], uint32_t *takers)
+static enum stall look_at_threads(struct thread t, char target[THREAD_TARGET], struct waiting *out)
 {
 	uint64_t mutex = 0;
 	uint32_t running = 0, same = 0;
@@ -555,10 +468,11 @@ static enum stall look_at_threads(struct thread t, char target[TARGET], uint32_t
 			if (kind >= best)
 				continue;
 			best = kind;
-			snprintf(target, TARGET, "%s", t.target);
+			out->passes = t.passes;
+			snprintf(target, THREAD_TARGET, "%s", t.target);
 		}
 	file_close(&dir);
-	*takers = running == 1 && same > 1 ? same : 0;
+	out->takers = running == 1 && same > 1 ? same : 0;
 	return best;
 }
 
@@ -577,13 +491,12 @@ int waiting_look(const struct root *proc, struct waiting_known *known, pid_t pid
 	if (root_read(proc, path, text, sizeof text) <= 0 || proc_stat_parse(text, &st) != 0 ||
 	    proc_stat_ended(&st))
 		return -ESRCH;
-	out->takers = 0;
+	*out = (struct waiting){ .takers = 0 };
 	t.state = st.state;
 	snprintf(t.dir, sizeof t.dir, "%d", (int)pid); /* its files are those of its only thread */
+	out->kind = st.num_threads == 1 ? kind_of(&t) : look_at_threads(t, t.target, out);
 	if (st.num_threads == 1)
-		out->kind = kind_of(&t);
-	else
-		out->kind = look_at_threads(t, t.target, &out->takers);
+		out->passes = t.passes;
 	filelocks_forget(&own);
 	if (out->kind == STALL_NUMBER_OF)
 		return -ESRCH;

@@ -32,7 +32,8 @@ enum { POLLED_MAX = 64 };
 struct polled {
 	int fd[POLLED_MAX]; /* in their order; more are passed over */
 	size_t n;
-	bool by_epoll; /* an event loop's: it watches pipes and sockets of its own as well */
+	bool by_epoll;   /* an event loop's: it watches pipes and sockets of its own as well */
+	int64_t wait_ms; /* at most, as that says; below 0: for ever, or by another call */
 };
 
 /* Of a system call with these arguments: 0, or -errno when it is none of them or is not readable.
@@ -48,6 +49,7 @@ enum { WAITING_TEXT = 240, WAITING_THREADS = 16 /* of a process that are looked 
 struct waiting {
 	enum stall kind; /* STALL_NONE: a thread of it runs, or wants to */
 	bool is_named;   /* the text has what it waits for */
+	bool passes;     /* it may be told otherwise later, though the process did not run */
 	uint32_t takers; /* while one of its threads runs, or wants to, so many wait for one mutex;
 			    0: less than two */
 	char text[WAITING_TEXT]; /* "solver (pid 12, 16 threads) waits for a child" */
