@@ -169,8 +169,8 @@ static double regular(const struct steps *x, double *room, double *median_s)
 }
 
 /* Bursts, where they show steps in clearly more of the time; the same ones, in more of it or more
- * exactly: their distances may change more than those of a pattern. */
-static int look_for_bursts(struct steps *x, const struct step_grid *g)
+ * exactly: their distances may change more than those of a pattern. by_work: as those do. */
+static int look_for_bursts(struct steps *x, const struct step_grid *g, bool by_work)
 {
 	const double more = 1.3, alike = 1.25, same_more = 1.1, as_much = 0.97, finer = 0.75;
 	struct steps found = { 0 };
@@ -185,7 +185,7 @@ static int look_for_bursts(struct steps *x, const struct step_grid *g)
 	found_covers = regular(&found, room, &found_median_s);
 	least = more;
 	if (found_median_s < alike * median_s && median_s < alike * found_median_s)
-		least = found.grain_s < finer * x->grain_s ? as_much : same_more;
+		least = by_work || found.grain_s < finer * x->grain_s ? as_much : same_more;
 	if (x->n && found_covers < least * covers)
 		goto out;
 	free(x->step);
@@ -202,12 +202,11 @@ out:
 
 /* Where others take the cores, they change how long steps are, but not what is done in them: then
  * they are at even distances in that, if this shows them more clearly. */
-static int find_by_work(struct steps *x, const struct step_grid *g, double worth)
+static int find_by_work(struct steps *x, const struct step_grid *g, double worth, bool *taken)
 {
-	struct steps found = { 0 };
-	double by_work = 0;
 	const double waits = 0.2;
-	double to_s = g->from_s + g->n * g->width_s;
+	struct steps found = { 0 };
+	double by_work = 0, to_s = g->from_s + g->n * g->width_s;
 	double *work = malloc((g->n + 1u) * sizeof *work);
 	struct step_grid by = { 0 };
 	int rc = work ? 0 : -ENOMEM;
@@ -219,7 +218,8 @@ static int find_by_work(struct steps *x, const struct step_grid *g, double worth
 	rc = step_grid_by_work(&by, g, work);
 	if (!rc && by.n)
 		rc = find_in_samples(&found, &by, &by_work);
-	if (rc || !found.n || (x->n && by_work <= worth))
+	*taken = !rc && found.n && (!x->n || by_work > worth);
+	if (!*taken)
 		goto out;
 	free(x->step);
 	x->step = found.step;
@@ -242,6 +242,7 @@ out:
 static int look_in_samples(struct steps *x, struct step_grid *g)
 {
 	double worth = 0;
+	bool by_work = false;
 	int rc = find_in_samples(x, g, &worth), coarser = 0;
 
 	if (!rc && !x->n)
@@ -249,8 +250,8 @@ static int look_in_samples(struct steps *x, struct step_grid *g)
 	if (coarser > 0)
 		rc = find_in_samples(x, g, &worth);
 	if (!rc && coarser >= 0)
-		rc = find_by_work(x, g, worth);
-	return coarser < 0 ? coarser : rc || look_for_bursts(x, g) ? -ENOMEM : 0;
+		rc = find_by_work(x, g, worth, &by_work);
+	return coarser < 0 ? coarser : rc || look_for_bursts(x, g, by_work) ? -ENOMEM : 0;
 }
 
 /* ---- what was different ---- */
