@@ -4,8 +4,8 @@
 # of jitter, warm-up, slow steps and checkpoints, seen 4.5 to 60 times a step; and 100 jobs that do not iterate: random walks, bursts, builds, ramps,
 # noise. Half of the seeds were kept aside while the code was written. Likewise a second family, with other shapes, jitter, drift, checkpoints and
 # sampling (tests/made_rounds.h), written before its author read the code. Then real programs that iterate, with the real recorder, beside what they
-# measured themselves (bench/steps_real.py), of two families; half of the second was kept aside; and of a third (bench/steps_varied.py), half of it kept,
-# too. QUICK=1 leaves those out. On a busy machine their steps
+# measured themselves (bench/steps_real.py), of two families; half of the second was kept aside; and of a third and fourth (bench/steps_varied.py, bench/steps_told.py),
+# half of each kept, too. QUICK=1 leaves those out. On a busy machine their steps
 # differ by far more than 2 %: the load is shown.
 set -eu
 # shellcheck source=bench/bar.sh
@@ -31,18 +31,20 @@ done
 if [ -z "${QUICK:-}" ]; then
 	SONDE=$(realpath "$BUILD/sonde")
 	export SONDE
-	figure "load before real programs" "$(cut -d ' ' -f 1 /proc/loadavg)" ""
-	for family in "first:20 real programs:8" "open:15 real programs of other structures:10" "kept:15 real programs of other structures, kept:10"; do
-		IFS=: read -r name what others <<<"$family"
-		python3 bench/steps_real.py "$name" >"$scratch/real"
-		bar "$what: median step within 2 % of their own clock" "$(value real median)" % ">=" 95
-		bar "$others real programs without steps, $name: some found" "$(value real invented)" % "<=" 2
-	done
-	python3 -m venv "$scratch/venv" && "$scratch/venv/bin/pip" install -q numpy && export STEPS_PYTHON="$scratch/venv/bin/python"
-	for half in open kept; do
-		python3 bench/steps_varied.py "$half" >"$scratch/real"
-		bar "8 varied real programs, $half: median step within 2 % of their own clock" "$(value real median)" % ">=" 95
-		bar "4 varied real programs without steps, $half: some found" "$(value real invented)" % "<=" 2
+	python3 -m venv "$scratch/venv" && "$scratch/venv/bin/pip" install -q numpy pandas && export STEPS_PYTHON="$scratch/venv/bin/python"
+	for family in "real:first:20 real programs:8" "real:open:15 real programs of other structures:10" "real:kept:15 real programs of other structures, kept:10" \
+		"varied:open:8 varied real programs:4" "varied:kept:8 varied real programs, kept:4" "told:open:8 real programs of other kinds:4" "told:kept:8 real programs of other kinds, kept:4"; do
+		IFS=: read -r file half what others <<<"$family"
+		figure "load before $what" "$(cut -d ' ' -f 1 /proc/loadavg)" ""
+		python3 "bench/steps_$file.py" "$half" >"$scratch/real"
+		bar "$what: median plain step within 2 % of their own" "$(value real median)" % ">=" 95
+		figure "$what: some found" "$(value real found)" %
+		figure "$what: median off by more than 10 %" "$(value real wrong)" %
+		if [ "$file" = told ]; then
+			figure "$what, where some are found: begins found" "$(value real begins)" %
+			figure "$what, where some are found: begins that are some" "$(value real real)" %
+		fi
+		bar "$others without steps, of the same family and half as $what: some found" "$(value real invented)" % "<=" 2
 	done
 fi
 exit $missed

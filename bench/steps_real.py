@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that iterate, in Python and shell, recorded for real: the median step that `sonde show --steps` finds beside what they measured themselves: of all steps the median, since others may keep a few of them from a core.
+"""Programs that iterate, in Python and shell, recorded for real: the median plain step that `sonde show --steps` finds beside what they measured themselves.
 And some that do not. Two families: 20 + 8 that keep to a clock, and, written later, 30 + 20 whose steps last as long as their work: validation, warm-up, loops within steps, subprocesses, pools, servers; half of these
 were kept aside. Prints columns: what and percent, beside each job on standard error.
 
     steps_real.py first|open|kept [FOLDER]     FOLDER: keeps the recordings there, or judges those that are there again"""
 import concurrent.futures
-import json
 import os
 import random
 import subprocess
 import sys
 
-from steps_tally import main, print_tally
+from steps_tally import judge, main, print_tally
 
 SONDE = os.environ["SONDE"]
 KINDS = ("compute and sleep", "compute and write", "write only", "two processes", "shell")
@@ -192,7 +191,7 @@ def loop(one, after=lambda i: None):
     for i in range(steps):
         begin = time.monotonic()
         one(i)
-        lengths.append(time.monotonic() - begin)
+        lengths.append("%f%s" % (time.monotonic() - begin, " warm-up" * (kind == "warm-up" and i < 4)))
         after(i)
     with open("truth", "w") as f:
         print(*lengths, sep="\n", file=f)
@@ -309,27 +308,12 @@ def record(folder, interval, command):
     subprocess.run([SONDE, "run", "-q", "-i", interval, "-o", "rec", "--", *command], check=True, cwd=folder)
 
 
-def judge(folder, kind):
-    """Whether the median is right; of a job without steps, whether some were found."""
-    found = json.loads(subprocess.run([SONDE, "show", "--steps", "--json", f"{folder}/rec"], check=True, capture_output=True, text=True).stdout)
-    median = found["median_seconds"]
-    if not os.path.exists(f"{folder}/truth"):
-        print(f"{kind}: {len(found['steps'])} steps found, of {median} s", file=sys.stderr)
-        return "invented", bool(found["steps"])
-    with open(f"{folder}/truth", encoding="utf-8") as f:
-        lengths = sorted(float(line) for line in f)
-    truth = lengths[len(lengths) // 2]
-    good = median is not None and abs(median / truth - 1) <= 0.02
-    print(f"{kind}: {len(lengths)} of {truth:.3f} s ({lengths[0]:.3f} to {lengths[-1]:.3f}), found {len(found['steps'])} of {median} in {found['metric']}{'' if good else ': missed'}", file=sys.stderr)
-    return "median", good
-
-
 def run(family, scratch):
     jobs = list(first_jobs() if family == "first" else second_jobs({"open": 31, "kept": 900031}[family]))
     folders = [f"{scratch}/{family}-{i}" for i in range(len(jobs))]
     with concurrent.futures.ThreadPoolExecutor(1 if family == "first" else 3) as pool:
         list(pool.map(lambda x: record(x[0], x[1][1], x[1][2]), zip(folders, jobs)))
-    print_tally(judge(folder, kind) for folder, (kind, _, _) in zip(folders, jobs))
+    print_tally(x for folder, (kind, _, _) in zip(folders, jobs) for x in judge(folder, kind))
 
 
 main(run)

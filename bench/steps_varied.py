@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """A third family of real programs for bench/steps.sh: 16 that iterate, in C, with OpenMP and MPI, in Python with NumPy, Node, Go and shell, with checkpoints, warm-up,
-two phases of other steps, and 8 that do not. Written before their author read the search; half of them were kept aside while it was mended. The median step that is found
-beside the program's own clock (of two phases, of one of them). Prints columns: what and percent, beside each job on standard error.
+two phases of other steps, and 8 that do not. Written before their author read the search; half of them were kept aside while it was mended. The median plain step that is
+found beside the program's own (of two phases, of one of them). Prints columns: what and percent, beside each job on standard error.
 
     steps_varied.py open|kept [FOLDER]     FOLDER: keeps the recordings there, or judges those that are there again"""
 import concurrent.futures
-import json
 import os
 import shutil
 import subprocess
 import sys
 
-from steps_tally import main, print_tally
+from steps_tally import judge, main, print_tally
 
 SONDE = os.environ["SONDE"]
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", "2"]
@@ -54,9 +53,9 @@ static double cpu(void){struct timespec t;clock_gettime(CLOCK_THREAD_CPUTIME_ID,
 static void pausefor(double s){if(s>0){struct timespec t={(time_t)s,(long)((s-(time_t)s)*1e9)};nanosleep(&t,0);}}
 static double uni(void){return drand48();}
 static double gauss(void){return sqrt(-2*log(1-uni()))*cos(6.283185307*uni());}
-static double lengths[10000];static int nlengths;
-static void note(double s){lengths[nlengths++]=s;}
-static void truth(void){FILE*f=fopen("truth","w");for(int i=0;i<nlengths;i++)fprintf(f,"%.6f\n",lengths[i]);fclose(f);}
+static double lengths[10000];static int with[10000],nlengths;
+static void note(double s,int checkpoint){lengths[nlengths]=s;with[nlengths++]=checkpoint;}
+static void truth(void){FILE*f=fopen("truth","w");for(int i=0;i<nlengths;i++)fprintf(f,"%.6f%s\n",lengths[i],with[i]?" checkpoint":"");fclose(f);}
 """
 SOURCES["heat.c"] = r"""
 #include "clock.h"
@@ -67,7 +66,7 @@ __attribute__((noinline)) static double residual(void){double s=0;for(int i=1;i<
 int main(void){srand48(1);for(int i=0;i<N;i++)a[0][i]=b[0][i]=1;FILE*log=fopen("log","w");
  for(int s=0;s<100;s++){double t=now();int n=110+(int)(2*gauss());for(int k=0;k<n;k++)sweep();double r=0;for(int k=0;k<22;k++)r+=residual();fprintf(log,"%d %g\n",s,r);fflush(log);
   if(s%10==9){FILE*o=fopen("out","w");fwrite(a,sizeof a,1,o);fclose(o);}
-  note(now()-t);}
+  note(now()-t,s%10==9);}
  truth();}
 """
 SOURCES["training.py"] = r"""
@@ -86,8 +85,8 @@ for e in range(30):
         for _ in range(8): np.tanh(d@W)@V
     time.sleep(0.4+0.02*rng.standard_normal())
     if e%10==9: np.savez("ck.npz",W=W,V=V,d=d)
-    L.append(time.monotonic()-t)
-open("truth","w").write("\n".join(map(str,L))+"\n")
+    L.append("%f%s"%(time.monotonic()-t," checkpoint"*(e%5==4)))
+open("truth","w").write("\n".join(L)+"\n")
 """
 SOURCES["batches.js"] = r"""
 const fs=require('fs');let L=[],n=0,seed=7;const rnd=()=>(seed=(seed*1103515245+12345)%2147483648)/2147483648;
@@ -118,7 +117,7 @@ int main(void){srand48(5);double acc=0;for(int s=0;s<45;s++){double t=now();int 
 #pragma omp parallel for reduction(+:acc)
   for(int i=0;i<1<<20;i++){v[i]=sin(v[i]+i);acc+=v[i];}}
  for(int r=0;r<8;r++)for(int i=0;i<1<<20;i++)acc+=sqrt(fabs(v[i])+r)*1e-9;
- pausefor(0.08);note(now()-t);}
+ pausefor(0.08);note(now()-t,0);}
  truth();return acc==12345;}
 """
 SOURCES["ranks.c"] = r"""
@@ -128,7 +127,7 @@ int main(int c,char**v){MPI_Init(&c,&v);int me;MPI_Comm_rank(MPI_COMM_WORLD,&me)
  for(int s=0;s<40;s++){double t=now();double e=cpu()+0.25*(1+0.06*gauss())*(me?0.9:1);while(cpu()<e)for(int i=0;i<200000;i++)x[i]=x[i]*0.99+i;
   MPI_Allreduce(x,y,200000,MPI_DOUBLE,MPI_SUM,MPI_COMM_WORLD);pausefor(0.3);
   if(s%8==7){if(!me){FILE*f=fopen("ckpt","w");for(int k=0;k<20;k++)fwrite(x,sizeof x,1,f);fflush(f);fsync(fileno(f));fclose(f);}MPI_Barrier(MPI_COMM_WORLD);}
-  note(now()-t);}
+  note(now()-t,s%8==7);}
  if(!me)truth();MPI_Finalize();}
 """
 SOURCES["sorts.go"] = r"""
@@ -199,7 +198,7 @@ int main(void){srand48(9);{FILE*f=fopen("input","w");for(size_t i=0;i<sizeof buf
  for(int s=0;s<13;s++){double t=now();double f=1+0.15*(2*uni()-1);int in=open("input",O_RDONLY);size_t n=(size_t)(f*(20<<20)),got=0;while(got<n){ssize_t k=read(in,buf+got,n-got>1<<18?1<<18:n-got);if(k<=0)break;got+=(size_t)k;usleep(5000);}close(in);
   unsigned h=0;int passes=(int)(34*f);for(int p=0;p<passes;p++)for(size_t i=0;i<got;i++){h=h*31+buf[i];h^=h>>13;}
   int o=open("out",O_WRONLY|O_CREAT|O_TRUNC,0600);for(size_t w=0;w<got;w+=1<<19){if(write(o,buf+w,1<<19)<0)return 1;usleep(8000);}close(o);
-  pausefor(0.6*f);note(now()-t);if(h==1)puts("");}
+  pausefor(0.6*f);note(now()-t,0);if(h==1)puts("");}
  truth();}
 """
 SOURCES["draws.py"] = r"""
@@ -211,14 +210,14 @@ for i in range(110):
     del x
     with open("trace","a") as h: h.write("%d %f\n"%(i,tot)*200)
     time.sleep(0.14*f*(1+0.08*r.standard_normal())*1.0)
-    L.append(time.monotonic()-t)
-open("truth","w").write("\n".join(map(str,L))+"\n")
+    L.append("%f%s"%(time.monotonic()-t," warm-up"*(f>1.05)))
+open("truth","w").write("\n".join(L)+"\n")
 """
 SOURCES["workers.js"] = r"""
 const {Worker,isMainThread,parentPort}=require('worker_threads');const fs=require('fs'),crypto=require('crypto');
 if(!isMainThread){parentPort.on('message',n=>{let h=Buffer.alloc(64);for(let i=0;i<n;i++)h=crypto.createHash('sha512').update(h).digest();parentPort.postMessage(h);});}
 else{let seed=21;const rnd=()=>(seed=(seed*1103515245+12345)%2147483648)/2147483648;const ws=[new Worker(__filename),new Worker(__filename)];let L=[],n=0;
- function step(){const t=process.hrtime.bigint();let left=2;const done=()=>{if(--left)return;setTimeout(()=>{if(n%6==5)fs.writeFileSync('ck',Buffer.alloc(30000000,n));L.push(Number(process.hrtime.bigint()-t)/1e9);if(++n<50)step();else{fs.writeFileSync('truth',L.join('\n')+'\n');process.exit(0);}},330+40*rnd());};
+ function step(){const t=process.hrtime.bigint();let left=2;const done=()=>{if(--left)return;setTimeout(()=>{if(n%6==5)fs.writeFileSync('ck',Buffer.alloc(30000000,n));L.push(Number(process.hrtime.bigint()-t)/1e9+(n%6==5?' checkpoint':''));if(++n<50)step();else{fs.writeFileSync('truth',L.join('\n')+'\n');process.exit(0);}},330+40*rnd());};
   for(const w of ws){w.once('message',done);w.postMessage(60000+Math.floor(12000*rnd()));}}
  setTimeout(step,500);}
 """
@@ -238,7 +237,7 @@ static void mult(float(*c)[700],float(*a)[700],float(*b)[700],int rows){
 #pragma omp parallel for schedule(dynamic,10)
  for(int i=0;i<rows;i++){for(int j=0;j<700;j++)c[i][j]=0;for(int k=0;k<700;k++)for(int j=0;j<700;j++)c[i][j]+=a[i][k]*b[k][j]*1e-3f;}}
 int main(void){srand48(13);for(int i=0;i<700;i++)for(int j=0;j<700;j++)m[i][j]=n[i][j]=(float)uni();
- for(int s=0;s<32;s++){double t=now();int r=650+(int)(40*uni());for(int k=0;k<4;k++)mult(o,m,n,r);pausefor(0.12+0.02*uni());for(int k=0;k<4;k++)mult(m,o,n,r);for(int i=0;i<700;i++)for(int j=0;j<700;j++)m[i][j]=(float)i/700;pausefor(0.3+0.03*gauss());note(now()-t);}
+ for(int s=0;s<32;s++){double t=now();int r=650+(int)(40*uni());for(int k=0;k<4;k++)mult(o,m,n,r);pausefor(0.12+0.02*uni());for(int k=0;k<4;k++)mult(m,o,n,r);for(int i=0;i<700;i++)for(int j=0;j<700;j++)m[i][j]=(float)i/700;pausefor(0.3+0.03*gauss());note(now()-t,0);}
  truth();}
 """
 SOURCES["halo.c"] = r"""
@@ -249,7 +248,7 @@ int main(int c,char**v){MPI_Init(&c,&v);int me;MPI_Comm_rank(MPI_COMM_WORLD,&me)
    MPI_Sendrecv(x,4096,MPI_DOUBLE,1-me,0,y,4096,MPI_DOUBLE,1-me,0,MPI_COMM_WORLD,MPI_STATUS_IGNORE);}
   double z;MPI_Allreduce(x,&z,1,MPI_DOUBLE,MPI_MAX,MPI_COMM_WORLD);
   if(!me){FILE*f=fopen("energy","a");fprintf(f,"%d %g\n",s,z);fclose(f);}
-  pausefor(0.1*(1+0.1*uni()));MPI_Barrier(MPI_COMM_WORLD);note(now()-t);}
+  pausefor(0.1*(1+0.1*uni()));MPI_Barrier(MPI_COMM_WORLD);note(now()-t,0);}
  if(!me)truth();MPI_Finalize();}
 """
 SOURCES["archive.go"] = r"""
@@ -339,21 +338,6 @@ def record(folder, interval, words):
         subprocess.run([SONDE, "run", "-q", "--no-history", "-i", interval, "-o", "rec", "--", *words], check=True, cwd=folder, stdout=subprocess.DEVNULL)
 
 
-def middle(path):
-    with open(path, encoding="utf-8") as f:
-        lengths = sorted(float(line) for line in f)
-    return lengths[len(lengths) // 2]
-
-
-def judge(folder, name, iterates):
-    found = json.loads(subprocess.run([SONDE, "show", "--steps", "--json", f"{folder}/rec"], check=True, capture_output=True, text=True).stdout)
-    median = found["median_seconds"]
-    truths = [middle(f"{folder}/{t}") for t in ("truth", "truth2") if os.path.exists(f"{folder}/{t}")]
-    good = median is not None and any(abs(median / truth - 1) <= 0.02 for truth in truths)
-    print(f"{name}: {' or '.join(f'{t:.3f}' for t in truths) or 'no steps'}, found {len(found['steps'])} of {median} in {found['found_in']} {found['name'] or found['metric']}", file=sys.stderr)
-    return ("median", good) if iterates else ("invented", bool(found["steps"]))
-
-
 def run(half, scratch):
     jobs = {"open": OPEN, "kept": KEPT}[half]
     os.makedirs(f"{scratch}/sources", exist_ok=True)
@@ -362,7 +346,7 @@ def run(half, scratch):
     words = [command(name, f"{scratch}/sources") for name, _, _ in jobs]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda x: record(f"{scratch}/{x[0][0]}.run", x[0][1], x[1]), zip(jobs, words)))
-    print_tally(judge(f"{scratch}/{name}.run", name, iterates) for (name, _, iterates), there in zip(jobs, words) if there)
+    print_tally(x for (name, _, _), there in zip(jobs, words) if there for x in judge(f"{scratch}/{name}.run", name))
 
 
 main(run)

@@ -74,6 +74,56 @@ static void test_bursts_of_even_work_are_steps(void **state)
 	end(&x, run);
 }
 
+/* A thread that never rests and gets a core for a part of the time, which others change; each step
+ * does as much, and writes at its end. any: does any amount. */
+static struct synth *made_starved(struct steps *x, bool any)
+{
+	const struct metric ready = { .name = "job.run_queue_seconds",
+				      .unit = UNIT_SECONDS,
+				      .kind = KIND_COUNTER,
+				      .mul = 1,
+				      .div = 1000000000 };
+	const struct summary s = { 0 };
+	struct synth *run;
+	uint32_t series;
+	struct err e = { "" };
+
+	job = (struct made_job){ .interval_s = 0.05, .noise = 0.005, .random.state = 7 };
+	for (int i = 0; i < 60; i++) {
+		double work_s = any ? made_exponential(&job, 0.2) : made_between(&job, 0.18, 0.22);
+		double got = made_log_between(&job, 0.06, 0.5);
+
+		made_put(&job, (struct made_piece){ 0.85 * work_s / got, got, 0, 0, 1e9 });
+		made_put(&job, (struct made_piece){ 0.15 * work_s / got, got, 0, 4e6, 1e9 });
+	}
+	made_sample(&job);
+	run = made_run(&job);
+	series = synth_series(run, 1, synth_metric(run, ready), 0);
+	for (uint32_t i = 0; i < run->nrows; i++) {
+		run->row[i].value[series] = (int64_t)(1e9 * job.at_s[i]) - job.value[MADE_CPU][i];
+		run->row[i].present[series] = 1;
+	}
+	if (steps_make(x, &s, &run->run, &e))
+		fail_msg("%s", e.text);
+	return run;
+}
+
+/* Their lengths differ by a factor of eight. */
+static void test_steps_of_even_work_are_found_where_others_take_the_cores(void **state)
+{
+	struct steps x;
+	struct synth *run;
+
+	(void)state;
+	run = made_starved(&x, false);
+	assert_in_range(x.n, 56, 60);
+	assert_string_equal(x.metric, "job.written_bytes_per_second");
+	end(&x, run);
+	run = made_starved(&x, true);
+	assert_int_equal(x.n, 0);
+	end(&x, run);
+}
+
 /* Requests that come at random, and all take as long. */
 static void test_bursts_at_random_are_no_steps(void **state)
 {
@@ -276,6 +326,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bursts_of_even_work_are_steps),
+		cmocka_unit_test(test_steps_of_even_work_are_found_where_others_take_the_cores),
 		cmocka_unit_test(test_bursts_at_random_are_no_steps),
 		cmocka_unit_test(test_bursts_show_steps_whose_length_changes),
 		cmocka_unit_test(test_some_of_all_that_look_alike_are_no_steps),

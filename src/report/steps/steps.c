@@ -98,7 +98,7 @@ static double reading_of(const struct step_grid *g, uint32_t measure)
 
 /* In the measures that are left. */
 static int find_in(struct steps *x, const struct step_grid *g, const uint32_t *measure,
-		   uint32_t nmeasures, uint32_t *shown_by)
+		   uint32_t nmeasures, uint32_t *shown_by, double *worth)
 {
 	const double *signal[SIGNALS] = { 0 };
 	struct cycle c;
@@ -113,6 +113,7 @@ static int find_in(struct steps *x, const struct step_grid *g, const uint32_t *m
 		rc = x->step ? 0 : -ENOMEM;
 		x->n = rc ? 0 : c.n - 1;
 		*shown_by = c.signal;
+		*worth = c.worth;
 		x->metric = step_measures[measure[c.signal]].metric;
 		x->grain_s = fmax(reading_of(g, measure[c.signal]), c.grain) * g->width_s;
 	}
@@ -127,15 +128,16 @@ static int find_in(struct steps *x, const struct step_grid *g, const uint32_t *m
 	return rc;
 }
 
-/* Without those measures that show something which their readings made. */
-static int find_in_samples(struct steps *x, const struct step_grid *g)
+/* Without those measures that show something which their readings made. worth: how clear they are.
+ */
+static int find_in_samples(struct steps *x, const struct step_grid *g, double *worth)
 {
 	uint32_t measure[SIGNALS], n = SIGNALS, by = 0;
 
 	for (uint32_t i = 0; i < SIGNALS; i++)
 		measure[i] = i;
 	while (n) {
-		int rc = find_in(x, g, measure, n, &by);
+		int rc = find_in(x, g, measure, n, &by, worth);
 
 		if (rc || !x->n || steps_are_of_job(x, g, measure[by]))
 			return rc;
@@ -167,8 +169,8 @@ static double regular(const struct steps *x, double *room, double *median_s)
 }
 
 /* Bursts, where they show steps in clearly more of the time; the same ones, in more of it or more
- * exactly: their distances may change more than those of a pattern. */
-static int look_for_bursts(struct steps *x, const struct step_grid *g)
+ * exactly: their distances may change more than those of a pattern. by_work: as those do. */
+static int look_for_bursts(struct steps *x, const struct step_grid *g, bool by_work)
 {
 	const double more = 1.3, alike = 1.25, same_more = 1.1, as_much = 0.97, finer = 0.75;
 	struct steps found = { 0 };
@@ -183,7 +185,7 @@ static int look_for_bursts(struct steps *x, const struct step_grid *g)
 	found_covers = regular(&found, room, &found_median_s);
 	least = more;
 	if (found_median_s < alike * median_s && median_s < alike * found_median_s)
-		least = found.grain_s < finer * x->grain_s ? as_much : same_more;
+		least = by_work || found.grain_s < finer * x->grain_s ? as_much : same_more;
 	if (x->n && found_covers < least * covers)
 		goto out;
 	free(x->step);
@@ -198,16 +200,58 @@ out:
 	return rc;
 }
 
+/* Where others take the cores, they change how long steps are, but not what is done in them: then
+ * they are at even distances in that, if this shows them more clearly. */
+static int find_by_work(struct steps *x, const struct step_grid *g, double worth, bool *taken)
+{
+	const double waits = 0.2;
+	struct steps found = { 0 };
+	double by_work = 0, to_s = g->from_s + g->n * g->width_s;
+	double *work = malloc((g->n + 1u) * sizeof *work);
+	struct step_grid by = { 0 };
+	int rc = work ? 0 : -ENOMEM;
+
+	if (rc || !(step_grid_mean(g, STEP_READY, g->from_s, to_s) >
+		    waits * step_grid_mean(g, STEP_CPU, g->from_s, to_s)))
+		goto out;
+	step_grid_work(g, work);
+	rc = step_grid_by_work(&by, g, work);
+	if (!rc && by.n)
+		rc = find_in_samples(&found, &by, &by_work);
+	*taken = !rc && found.n && (!x->n || by_work > worth);
+	if (!*taken)
+		goto out;
+	free(x->step);
+	x->step = found.step;
+	x->n = found.n;
+	x->metric = found.metric;
+	x->grain_s = found.grain_s * g->width_s / by.width_s;
+	found.step = NULL;
+	for (uint32_t i = 0; i < x->n; i++) {
+		x->step[i].from_s = step_grid_time(g, work, x->step[i].from_s);
+		x->step[i].to_s = step_grid_time(g, work, x->step[i].to_s);
+	}
+out:
+	free(found.step);
+	step_grid_free(&by);
+	free(work);
+	return rc;
+}
+
 /* Where samples came at uneven distances, as they do while a job begins, at even ones. */
 static int look_in_samples(struct steps *x, struct step_grid *g)
 {
-	int rc = find_in_samples(x, g), coarser = 0;
+	double worth = 0;
+	bool by_work = false;
+	int rc = find_in_samples(x, g, &worth), coarser = 0;
 
 	if (!rc && !x->n)
 		coarser = step_grid_coarsen(g);
 	if (coarser > 0)
-		rc = find_in_samples(x, g);
-	return coarser < 0 ? coarser : rc || look_for_bursts(x, g) ? -ENOMEM : 0;
+		rc = find_in_samples(x, g, &worth);
+	if (!rc && coarser >= 0)
+		rc = find_by_work(x, g, worth, &by_work);
+	return coarser < 0 ? coarser : rc || look_for_bursts(x, g, by_work) ? -ENOMEM : 0;
 }
 
 /* ---- what was different ---- */

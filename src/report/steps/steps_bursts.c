@@ -295,29 +295,6 @@ static void look(struct bursts *b, bool idle)
 
 /* ---- all of it ---- */
 
-/* The time that the job got and rested. Where one thread wants a core all the time, it never rests.
- */
-static void add_work(struct bursts *b)
-{
-	const double always = 0.9, one = 1.1, part = 0.1, least = 0.02;
-	const struct step_grid *g = b->g;
-	double cpu = step_grid_mean(g, STEP_CPU, g->from_s, g->from_s + g->n * g->width_s);
-	double ready = step_grid_mean(g, STEP_READY, g->from_s, g->from_s + g->n * g->width_s);
-	bool busy = cpu + ready > always && cpu + ready < one;
-
-	b->nothing = fmax(part * cpu, least);
-	b->work[0] = 0;
-	for (uint32_t i = 0; i < g->n; i++) {
-		double got = g->value[STEP_CPU][i];
-
-		if (!isfinite(got))
-			got = busy ? cpu : 1;
-		else if (!busy && got <= b->nothing)
-			got = 1;
-		b->work[i + 1] = b->work[i] + fmax(0, got);
-	}
-}
-
 static bool room(struct bursts *b, uint32_t n)
 {
 	double **all[] = { &b->y, &b->work, &b->at, &b->d, &b->sorted, &b->best };
@@ -364,7 +341,7 @@ int steps_of_bursts(struct steps *x, const struct step_grid *g)
 	int rc = room(&b, g->n) ? 0 : -1;
 
 	if (!rc)
-		add_work(&b);
+		b.nothing = step_grid_work(g, b.work);
 	for (size_t i = 0; i < sizeof shown_in / sizeof shown_in[0] && !rc; i++) {
 		double before = b.score;
 		struct steps one = { 0 };

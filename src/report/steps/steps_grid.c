@@ -382,3 +382,69 @@ double step_grid_mean(const struct step_grid *g, uint32_t measure, double from_s
 	}
 	return weight > 0 ? sum / weight : NAN;
 }
+
+double step_grid_work(const struct step_grid *g, double *work)
+{
+	const double always = 0.9, one = 1.1, starved = 3, part = 0.1, least = 0.02;
+	double to_s = g->from_s + g->n * g->width_s;
+	double cpu = step_grid_mean(g, STEP_CPU, g->from_s, to_s);
+	double ready = step_grid_mean(g, STEP_READY, g->from_s, to_s);
+	double nothing = fmax(part * cpu, least);
+	bool busy = cpu + ready > always && (cpu + ready < one || ready > starved * cpu);
+
+	work[0] = 0;
+	for (uint32_t i = 0; i < g->n; i++) {
+		double got = g->value[STEP_CPU][i];
+
+		if (!isfinite(got))
+			got = busy ? cpu : 1;
+		else if (!busy && got <= nothing)
+			got = 1;
+		work[i + 1] = work[i] + fmax(0, got);
+	}
+	return nothing;
+}
+
+double step_grid_time(const struct step_grid *g, const double *work, double done)
+{
+	uint32_t low = 0, high = g->n;
+
+	while (high - low > 1) { /* work[low] <= done < work[high] */
+		uint32_t middle = low + (high - low) / 2;
+
+		*(work[middle] <= done ? &low : &high) = middle;
+	}
+	return g->from_s +
+	       g->width_s *
+		       (low + fmax(0, fmin(1, (done - work[low]) /
+						      fmax(work[low + 1] - work[low], 1e-12))));
+}
+
+int step_grid_by_work(struct step_grid *to, const struct step_grid *g, const double *work)
+{
+	double width = work[g->n] / g->n, from_s = step_grid_time(g, work, 0);
+
+	*to = (struct step_grid){
+		.n = width > 0 ? g->n : 0, .width_s = width, .rests = g->rests, .spacing_s = width
+	};
+	if (!to->n)
+		return 0;
+	if (grid_room(to)) {
+		step_grid_free(to);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < to->n; i++) {
+		double to_s = step_grid_time(g, work, (i + 1) * width);
+
+		for (uint32_t k = 0; k < STEP_MEASURES; k++) {
+			bool level = step_measures[k].unit == UNIT_BYTES ||
+				     step_measures[k].unit == UNIT_RATIO;
+			double by = level ? 1 : (to_s - from_s) / (g->width_s * width);
+
+			to->value[k][i] = step_grid_mean(g, k, from_s, to_s) * by;
+			to->read[(size_t)k * to->n + i] = step_grid_read(g, k, from_s, to_s);
+		}
+		from_s = to_s;
+	}
+	return 0;
+}

@@ -31,6 +31,16 @@ uint32_t step_grid_read(const struct step_grid *g, uint32_t measure, double from
 /* The mean of a measure over a time; NAN: not known. */
 double step_grid_mean(const struct step_grid *g, uint32_t measure, double from_s, double to_s);
 
+/* What the job got and rested until each interval, [n + 1], in cores times intervals. Where one
+ * thread wants a core all the time, or all get a quarter of what they want, it never rests. Returns
+ * how many cores are next to none. */
+double step_grid_work(const struct step_grid *g, double *work);
+/* The same at equal distances in that instead of time: its seconds are those of work. n 0: there
+ * was none. 0 or -ENOMEM. */
+int step_grid_by_work(struct step_grid *to, const struct step_grid *g, const double *work);
+/* When so much of it was done. */
+double step_grid_time(const struct step_grid *g, const double *work, double done);
+
 /* Whether what a measure shows is the job's, and not how it was read or scheduled. */
 bool steps_are_of_job(const struct steps *x, const struct step_grid *g, uint32_t measure);
 /* Sorts them by kind, and measures the plain ones (steps_kinds.c). g may have no intervals. 0 or
