@@ -73,7 +73,8 @@ static void test_the_whole_summary(void **state)
 		text,
 		"sonde       Succeeded (exit code 0) after 1 min 12 s: make -j2\n"
 		"unsure      Cannot tell if it waited on disk: no I/O pressure, no iowait.\n"
-		"good        The cores were well used: 1.85 cores of 2 on average.\n"
+		"good        The cores were busy, with computing or with waiting for memory\n"
+		"            (--perf counts which): 1.85 cores of 2 on average.\n"
 		"cores       1.85 of 2 used on average, 2.01 at most\n"
 		"memory peak 1.2 GiB of 8.0 GiB (sampled PSS, an estimate)\n"
 		"CPU time    2 min 14 s (user 1 min 50 s, system 24.0 s); 0.9 % of it by\n"
@@ -250,7 +251,8 @@ static void test_the_brief_summary(void **state)
 	assert_string_equal(
 		text,
 		"sonde       Succeeded (exit code 0) after 1 min 12 s: make -j2\n"
-		"good        The cores were well used: 1.85 cores of 2 on average.\n"
+		"good        The cores were busy, with computing or with waiting for memory\n"
+		"            (--perf counts which): 1.85 cores of 2 on average.\n"
 		"unsure      Cannot tell if it waited on disk: no I/O pressure, no iowait.\n"
 		"time        [##################++++  ] computing 93 % (kernel 17 %), idle 7 %\n"
 		"used        1.85 of 2 cores, 1.2 of 8 GiB memory, read 120 MiB, wrote 300 MiB\n"

@@ -346,7 +346,9 @@ const struct text_variable text_variables[] = {
 	  "(libc.so.6), called by demux (demux.c:12).\"; else the program's own function that most of the sampled "
 	  "calls of input, output, locks and clocks come from: \", most likely in load (load.py:18).\"; else \".\"",
 	  kernel_in },
-	{ "calls_advice", "What else tells of system calls, and what helps.", advice_of_calls },
+	{ "calls_advice",
+	  "What helps against system calls, and how to count them where they were not sampled.",
+	  advice_of_calls },
 	{ "io_in", "The same of calls of input and output.", io_in },
 	{ "copies_in", "The same of copies of memory.", copies_in },
 	{ "allocation_in", "The same of allocating.", allocation_in },

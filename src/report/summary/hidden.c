@@ -39,13 +39,6 @@ static const char *name_of(const struct run *r, uint32_t i)
 	return r->instances[i].name ? r->instances[i].name : "";
 }
 
-static double label_number(const struct run *r, uint32_t i, const char *key)
-{
-	const char *text = run_label(r, i, key);
-
-	return text && *text ? decimal_parse(text, NULL) : NAN;
-}
-
 static double end_of(const struct run *r, uint32_t i)
 {
 	return run_seconds(r, r->instances[i].node, r->instances[i].end_ns);
@@ -103,7 +96,7 @@ static bool tries(const struct run *r, uint32_t i)
 
 static double signal_of(const struct run *r, uint32_t i)
 {
-	return label_number(r, i, "signal");
+	return summary_label_number(r, i, "signal");
 }
 
 /* By what a shell, Java and others that catch the signal report of it: a script ends a server so
@@ -127,7 +120,7 @@ static struct failure failure_of(const struct summary *s, const struct run *r,
 	if (!is_process(in) || !in->parent || in->end_ns == INT64_MAX)
 		return f;
 	f.crashed = ending_is_crash(signal_of(r, i)) && signal_of(r, i) != SIGKILL;
-	f.code = label_number(r, i, "exit_code");
+	f.code = summary_label_number(r, i, "exit_code");
 	f.answered = answers(r, i, f.code);
 	f.any = f.crashed || (f.code > 0 && !f.answered && !was_asked_to_end(f.code));
 	if (f.any)
@@ -139,8 +132,8 @@ static struct failure failure_of(const struct summary *s, const struct run *r,
 /* Only other ends have labels. */
 static bool ended_well(const struct run *r, uint32_t i)
 {
-	return r->instances[i].end_ns != INT64_MAX && !(label_number(r, i, "exit_code") > 0) &&
-	       !(signal_of(r, i) > 0);
+	return r->instances[i].end_ns != INT64_MAX &&
+	       !(summary_label_number(r, i, "exit_code") > 0) && !(signal_of(r, i) > 0);
 }
 
 struct attempt {
@@ -388,7 +381,7 @@ static void find_failures(struct summary *s, const struct run *r, const struct f
 static uint32_t timeout_above(const struct run *r, uint32_t i)
 {
 	for (int k = 0; k < ANCESTORS && (i = r->instances[i].parent); k++) {
-		double code = label_number(r, i, "exit_code");
+		double code = summary_label_number(r, i, "exit_code");
 
 		if (!strncmp(name_of(r, i), "timeout", 7) &&
 		    (code == TIMED_OUT || code == 128 + SIGKILL || signal_of(r, i) == SIGKILL))
@@ -529,10 +522,10 @@ static void take_died(struct story *y, const struct run *r, uint32_t i, double e
 
 	y->died_instance = i;
 	y->died_s = end_s;
-	y->died_pid = label_number(r, i, "pid");
-	y->died_signal = label_number(r, i, "signal");
-	y->died_code = label_number(r, i, "exit_code");
-	y->died_core = label_number(r, i, "core_dumped");
+	y->died_pid = summary_label_number(r, i, "pid");
+	y->died_signal = summary_label_number(r, i, "signal");
+	y->died_code = summary_label_number(r, i, "exit_code");
+	y->died_core = summary_label_number(r, i, "core_dumped");
 	snprintf(y->died_process, sizeof y->died_process, "%s", in->name ? in->name : "");
 }
 
@@ -552,7 +545,7 @@ static bool is_first(const struct story *y, const struct run *r, uint32_t node)
 
 	for (uint32_t i = 1; i < r->ninstances; i++) {
 		const struct run_instance *in = &r->instances[i];
-		double code = label_number(r, i, "exit_code");
+		double code = summary_label_number(r, i, "exit_code");
 
 		if (is_process(in) && in->node == node && in->end_ns != INT64_MAX && code > 0 &&
 		    !answers(r, i, code) && run_seconds(r, node, in->end_ns) < y->died_s)
@@ -586,10 +579,10 @@ void ending_find_first(struct summary *s, const struct run *r)
 
 		if (!is_process(in) || in->end_ns == INT64_MAX || !in->parent)
 			continue;
-		code = label_number(r, i, "exit_code");
+		code = summary_label_number(r, i, "exit_code");
 		lived_s = end_s = run_seconds(r, in->node, in->end_ns);
 		lived_s -= run_seconds(r, in->node, in->birth_ns);
-		crash = ending_is_crash(label_number(r, i, "signal"));
+		crash = ending_is_crash(summary_label_number(r, i, "signal"));
 		take_answer(s, r, i, code, end_s);
 		if (!crash && (crashed || !(code > 0) || answers(r, i, code) ||
 			       !may_be_why(s, code, lived_s, end_s)))

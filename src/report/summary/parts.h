@@ -90,6 +90,9 @@ void summary_put_command(char *out, size_t size, const char *line);
 void summary_ending_ask(struct series_index *x);
 void summary_mpi_ask(struct series_index *x);
 
+/* A label that is a number; NAN: there is none. */
+double summary_label_number(const struct run *r, uint32_t instance, const char *key);
+
 /* When the job was last seen to be there: before the recorder began to wait in vain for more of it.
  */
 int64_t summary_end_ns(const struct run *r, uint32_t node);

@@ -88,7 +88,7 @@ struct summary_hot {
 	char place[480];       /* "Logger.debug (__init__.py:1477), called by main (match.py:41)" */
 	char who[280];         /* "python3 match.py": with its arguments */
 	char in[HOT_INS][480]; /* ", most likely in main (match.py:41)."; "": not known */
-	double opens_ratio; /* of the kernel's time, as far as sampled: opens and closes files */
+	double opens_ratio;    /* of the kernel's time, as far as sampled: opens and closes files */
 	char no_storage[96];   /* "; storage had no part in it: 1.2 MiB were read and written."; "":
 				  it may have */
 	char advice[560];      /* what fits that kind of code */

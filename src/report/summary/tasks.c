@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double label_number(const struct run *r, uint32_t instance, const char *key)
+double summary_label_number(const struct run *r, uint32_t instance, const char *key)
 {
 	const char *text = run_label(r, instance, key);
 
-	return text && *text ? strtod(text, NULL) : NAN;
+	return text && *text ? decimal_parse(text, NULL) : NAN;
 }
 
 static double final_of(const struct run *r, uint32_t instance, const char *metric)
@@ -47,13 +47,14 @@ static struct summary_task task_of(const struct run *r, uint32_t i)
 {
 	const struct run_instance *in = &r->instances[i];
 	const char *step = step_of(r, i);
-	double exit_code = label_number(r, i, "exit_code"), signal = label_number(r, i, "signal");
+	double exit_code = summary_label_number(r, i, "exit_code"),
+	       signal = summary_label_number(r, i, "signal");
 
 	return (struct summary_task){
 		.instance = i,
 		.step = step,
 		.host = r->nodes[in->node].host,
-		.rank = label_number(r, i, "rank"),
+		.rank = summary_label_number(r, i, "rank"),
 		.start_s = run_seconds(r, in->node, in->birth_ns),
 		.wall_s = in->end_ns == INT64_MAX ? NAN
 						  : run_seconds(r, in->node, in->end_ns) -

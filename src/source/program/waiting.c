@@ -391,8 +391,8 @@ static void name_asked(struct thread *t)
 
 	if (may_search(t) && filelocks_beside(t->proc, t->locks, t->pid, &fd, holder) &&
 	    path_of(t, fd, path))
-		snprintf(t->target, THREAD_TARGET, "%s, which it has open, is locked by %.50s", path,
-			 holder);
+		snprintf(t->target, THREAD_TARGET, "%s, which it has open, is locked by %.50s",
+			 path, holder);
 }
 
 static enum stall kind_of(struct thread *t)
