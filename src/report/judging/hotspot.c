@@ -520,7 +520,7 @@ int summary_hot_make(struct summary *s)
 	int rc;
 
 	s->code_scans_least = s->code_r_ratio = s->code_r_text_ratio = s->code_fortran_ratio =
-		s->hot.ratio = s->hot.least = s->hot.seconds = NAN;
+		s->hot.ratio = s->hot.least = s->hot.seconds = s->hot.opens_ratio = NAN;
 	if (!a || !(a->whole_s > 0))
 		return 0;
 	if (!s->code->stacks || !(s->code->stacks->total > 0))

@@ -5,6 +5,7 @@
  * A step may start the same ranks several times, as a script with two mpiruns does: the second task
  * of a rank belongs to the second launch.
  */
+#include "base/text/decimal.h"
 #include "report/summary/parts.h"
 
 #include <errno.h>
