@@ -14,8 +14,10 @@ enum {
 	RAREST_S = 60,
 	LOOKS = 64,   /* as many, about, however long the job is: each time doubles in so many */
 	RARER = 2000, /* than what a look costs, */
-	SEARCH_RARER = 1000, /* and a search for other ends; each in vain is twice as rare */
-	VAIN_MOST = 5,
+	SEARCH_RARER =
+		1000, /* and a search for other ends; after a few in vain each is twice as rare */
+	VAIN_FEW = 2,
+	VAIN_MOST = 7,
 	FAILED_S = 2,
 	LITTLE = 10,    /* one tenth of a core */
 	LEAST_MS = 500, /* that is worth a word */
@@ -230,7 +232,8 @@ static void spent(struct pauses *p, int64_t now_ns, int64_t cost_ns, bool found)
 {
 	if (p->known.connections.searched) {
 		p->vain = found ? 0 : p->vain < VAIN_MOST ? p->vain + 1 : VAIN_MOST;
-		p->search_ns = now_ns + (cost_ns * SEARCH_RARER << p->vain);
+		p->search_ns = now_ns + (cost_ns * SEARCH_RARER
+					 << (p->vain > VAIN_FEW ? p->vain - VAIN_FEW : 0));
 	} else {
 		p->cost_ns = cost_ns;
 	}

@@ -10,13 +10,13 @@ from patience import patience
 
 SONDE = os.environ["SONDE"]
 STEPS = """
-import os, time
+import math, os, time
 LENGTH = 0.0501  # half of the distance of two looks
 began = time.monotonic()
 i = next((i for i in range(1, 4) if not os.fork()), 0)
 for step in range(90):
-    until = began + LENGTH * (step + i / 4)
-    time.sleep(max(0, until - time.monotonic()))
+    now = time.monotonic() - began
+    time.sleep(max(0, LENGTH * (math.ceil(now / LENGTH - i / 4) + i / 4) - now))
     end = time.thread_time() + 0.011
     while time.thread_time() < end:
         pass
@@ -32,4 +32,4 @@ threads = json.loads(shown)["thread"]
 for t in threads:
     print(t["tid"], "waited", t["waited_seconds"], "unseen", t["unseen_seconds"])
 assert len(threads) == 4, threads
-assert all(t["unseen_seconds"] < 0.3 * t["waited_seconds"] for t in threads)
+assert all(t["unseen_seconds"] < 0.3 * t["waited_seconds"] or t["waited_seconds"] < 0.5 for t in threads)

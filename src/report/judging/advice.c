@@ -170,6 +170,39 @@ const char *advice_of_faults(const struct summary *s)
 	return advice_by(s, memories, sizeof memories / sizeof memories[0], any_memory);
 }
 
+/* ---- what an option makes dear ---- */
+
+static const struct {
+	const char *command, *option, *instead, *advice;
+} options[] = {
+	{ "grep", "-f", "-F",
+	  "It searches for the patterns of a file (-f), each a regular expression: if they are plain words, add -F, "
+	  "which looks for all of them at once." },
+};
+
+bool advice_has_word(const char *line, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *at = line; (at = strstr(at, word)); at += n)
+		if (at > line && at[-1] == ' ' && (!at[n] || at[n] == ' '))
+			return true;
+	return false;
+}
+
+const char *advice_of_options(const char *line)
+{
+	for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+		size_t n = strlen(options[i].command);
+
+		if (!strncmp(line, options[i].command, n) && line[n] == ' ' &&
+		    advice_has_word(line, options[i].option) &&
+		    !advice_has_word(line, options[i].instead))
+			return options[i].advice;
+	}
+	return NULL;
+}
+
 const char *advice_of_calls(const struct summary *s)
 {
 	if (s->code && s->code->kernel && s->code->kernel->total > 0)

@@ -18,6 +18,10 @@ const char *advice_of_profiler(const struct summary *s, const char *otherwise);
 const char *advice_of_collection(const struct summary *s);
 /* What helps against page faults, by what manages the memory. */
 const char *advice_of_faults(const struct summary *s);
+/* Of a program whose functions have no names, by its command line; NULL: nothing is known. */
+const char *advice_of_options(const char *line);
+/* The line has that word, not first. */
+bool advice_has_word(const char *line, const char *word);
 /* What helps against system calls, and how to count them where they were not sampled. */
 const char *advice_of_calls(const struct summary *s);
 /* "(-O0). Build with -O2 ...": of the language of what was compiled without optimization. */

@@ -275,6 +275,8 @@ static const struct {
 static const char *advice_of_kind(const struct classes *c, const struct hot *h,
 				  const struct summary *s)
 {
+	const char *advice;
+
 	if (h->place.function->class == classes_find(c, "jit") && *h->place.function->name)
 		return "It is the program's own code, compiled while it ran: look at its loops.";
 	if (h->place.function->class == classes_find(c, "jit"))
@@ -284,7 +286,8 @@ static const char *advice_of_kind(const struct classes *c, const struct hot *h,
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
 		if (h->place.function->class == classes_find(c, kinds[i].class))
 			return kinds[i].advice;
-	return "What it does there follows from its options and its input.";
+	advice = advice_of_options(s->hot.who);
+	return advice ? advice : "What it does there follows from its options and its input.";
 }
 
 static const double large_bytes = 64 << 20; /* beyond the caches of most processors */

@@ -2,6 +2,7 @@
 /* tools.c - what checks or measures a program while it runs and was left on: by its functions, by
  * the name of its command, or by the option that turns it on. */
 #include "core/glob.h"
+#include "report/judging/advice.h"
 #include "report/summary/code.h"
 #include "report/summary/parts.h"
 
@@ -65,16 +66,6 @@ static const struct {
 	  .advice = "Remove --jitless: compiled code is often ten times as fast or more." },
 };
 
-static bool has_word(const char *line, const char *word)
-{
-	size_t n = strlen(word);
-
-	for (const char *at = line; (at = strstr(at, word)); at += n)
-		if (at > line && at[-1] == ' ' && (!at[n] || at[n] == ' '))
-			return true;
-	return false;
-}
-
 /* "gdb -batch" is gdb. */
 static bool is_command(const char *commands, const char *name)
 {
@@ -103,7 +94,7 @@ static double with_option(const struct summary *s, const char *commands, const c
 		const struct summary_process *p = &s->by_cpu[i];
 
 		if (p->name && p->command_line && is_command(commands, p->name) &&
-		    has_word(p->command_line, option))
+		    advice_has_word(p->command_line, option))
 			sum += isnan(p->cpu_s) ? 0 : p->cpu_s;
 	}
 	return sum;
