@@ -14,6 +14,7 @@
 # processor. So Sonde is judged by its distance from the floor; psutil is for information.
 #
 # CELLS="100:all 1000:idle" measures these cells only; ":crowd" adds a measurement beside 5,000 unrelated processes.
+
 # shellcheck disable=SC2154 # what the files named here set
 set -eu
 . bench/bar.sh
