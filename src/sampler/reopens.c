@@ -2,7 +2,7 @@
 #include "sampler/reopens.h"
 
 #include "base/clock.h"
-#include "sampler/inspection.h"
+#include "sampler/rereads.h"
 #include "source/procfile.h"
 
 #include <stdio.h>
@@ -10,9 +10,6 @@
 #include <unistd.h>
 
 enum {
-	SOONEST_NS = 200 * 1000 * 1000,
-	RARER = 1000, /* than what a look costs */
-	LOOKS = 64,   /* about, until each time doubles */
 	PROCESSES = 2,
 	DESCRIPTORS = 32, /* of each that are looked at, */
 	FILES = 8,        /* and files among them, */
@@ -120,7 +117,7 @@ void reopens_step(struct reopens *r, const struct tree *t, const struct root *pr
 {
 	pid_t pid[PROCESSES];
 	size_t n;
-	int64_t calls = tree_calls(t), began_ns, cost_ns, wait_ns, ns;
+	int64_t calls = tree_calls(t), began_ns, ns;
 	bool many;
 
 	r->began_ns = r->began_ns ? r->began_ns : s->mono_ns;
@@ -130,25 +127,20 @@ void reopens_step(struct reopens *r, const struct tree *t, const struct root *pr
 	many = r->looked_ns && (calls - r->calls) * (NS_PER_S / 1000) > LEAST_RATE * (ns / 1000);
 	r->calls = calls;
 	r->looked_ns = s->mono_ns;
-	r->next_ns = s->mono_ns + SOONEST_NS;
+	r->next_ns = s->mono_ns + REREADS_SOONEST_NS;
 	if (!many)
 		return;
 	began_ns = clock_cpu_ns();
 	n = tree_callers(t, LEAST_RATE, pid, PROCESSES);
 	for (size_t i = 0; i < n; i++)
 		look_at_process(r, proc, pid[i]);
-	cost_ns = (clock_cpu_ns() - began_ns) * RARER;
-	wait_ns = (s->mono_ns - r->began_ns) / LOOKS;
-	wait_ns = wait_ns > SOONEST_NS ? wait_ns : SOONEST_NS;
-	r->next_ns = s->mono_ns + (cost_ns > wait_ns ? cost_ns : wait_ns);
+	r->next_ns = rereads_next_ns(r->began_ns, s->mono_ns, began_ns);
 }
 
 void reopens_say_end(const struct reopens *r, const struct source_env *env, struct sample *s)
 {
 	const struct reopened *most =
 		r->file; /* what is opened is seen more seldom than what stays */
-	char path[REOPENS_PATH];
-	const char *name;
 
 	for (const struct reopened *f = r->file; f < r->file + REOPENS_FILES; f++)
 		if (f->closed >= LEAST_CLOSED &&
@@ -157,10 +149,7 @@ void reopens_say_end(const struct reopens *r, const struct source_env *env, stru
 			most = f;
 	if (most->closed < LEAST_CLOSED)
 		return;
-	name = env->no_paths ? strrchr(most->path, '/') : NULL;
-	snprintf(path, sizeof path, "%s", name ? name + 1 : most->path);
-	inspection_mask_text(env->mask.secrets, path, sizeof path);
-	sample_meta_text(s, "job.reopened_file", path);
+	rereads_say_path(env, "job.reopened_file", most->path, s);
 	sample_meta_int(s, "job.reopened_pid", most->pid);
 	sample_meta_int(s, "job.reopened_looks", most->seen);
 	sample_meta_int(s, "job.reopened_closed_looks", most->closed);

@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 enum {
-	SOONEST_NS = 200 * 1000 * 1000,
 	RARER = 1000, /* than what a look costs */
 	LOOKS = 64,   /* about, until each time doubles */
 	PROCESSES = 4,
@@ -168,12 +167,21 @@ static void look_at_process(struct rereads *r, const struct root *proc, pid_t pi
 	fdlist_close(&files);
 }
 
+int64_t rereads_next_ns(int64_t began_ns, int64_t now_ns, int64_t began_cpu_ns)
+{
+	int64_t cost_ns = (clock_cpu_ns() - began_cpu_ns) * RARER;
+	int64_t wait_ns = (now_ns - began_ns) / LOOKS;
+
+	wait_ns = wait_ns > REREADS_SOONEST_NS ? wait_ns : REREADS_SOONEST_NS;
+	return now_ns + (cost_ns > wait_ns ? cost_ns : wait_ns);
+}
+
 void rereads_step(struct rereads *r, const struct tree *t, const struct root *proc,
 		  const struct sample *s)
 {
 	pid_t pid[PROCESSES];
 	size_t n;
-	int64_t began_ns, wait_ns, cost_ns, read = tree_read_bytes(t);
+	int64_t began_ns, read = tree_read_bytes(t);
 
 	r->began_ns = r->began_ns ? r->began_ns : s->mono_ns;
 	if (s->mono_ns < r->next_ns || read - r->read < LEAST_READ)
@@ -183,10 +191,7 @@ void rereads_step(struct rereads *r, const struct tree *t, const struct root *pr
 	n = tree_readers(t, LEAST_READ, pid, PROCESSES);
 	for (size_t i = 0; i < n; i++)
 		look_at_process(r, proc, pid[i]);
-	cost_ns = (clock_cpu_ns() - began_ns) * RARER;
-	wait_ns = (s->mono_ns - r->began_ns) / LOOKS;
-	wait_ns = wait_ns > SOONEST_NS ? wait_ns : SOONEST_NS;
-	r->next_ns = s->mono_ns + (cost_ns > wait_ns ? cost_ns : wait_ns);
+	r->next_ns = rereads_next_ns(r->began_ns, s->mono_ns, began_ns);
 }
 
 /* ---- the end ---- */
@@ -202,15 +207,15 @@ static const struct reread *most(const struct rereads *r)
 	return most;
 }
 
-static void say_path(const struct source_env *env, const char *key, const char *at,
-		     struct sample *s)
+void rereads_say_path(const struct source_env *env, const char *key, const char *path,
+		      struct sample *s)
 {
-	const char *name = env->no_paths ? strrchr(at, '/') : NULL;
-	char path[REREADS_PATH];
+	const char *name = env->no_paths ? strrchr(path, '/') : NULL;
+	char out[REREADS_PATH];
 
-	snprintf(path, sizeof path, "%s", name ? name + 1 : at);
-	inspection_mask_text(env->mask.secrets, path, sizeof path);
-	sample_meta_text(s, key, path);
+	snprintf(out, sizeof out, "%s", name ? name + 1 : path);
+	inspection_mask_text(env->mask.secrets, out, sizeof out);
+	sample_meta_text(s, key, out);
 }
 
 /* All that a process had open and moved in, since where else it read is not known. */
@@ -233,7 +238,7 @@ static void say_back(const struct rereads *r, const struct source_env *env, stru
 			f = x;
 	if (!f || (f->read - f->before) / LEAST_TIMES < sizes_of(r, f->pid))
 		return;
-	say_path(env, "job.gone_back_file", f->path, s);
+	rereads_say_path(env, "job.gone_back_file", f->path, s);
 	sample_meta_int(s, "job.gone_back_pid", f->pid);
 	sample_meta_int(s, "job.gone_back_size_bytes", f->size);
 	sample_meta_int(s, "job.gone_back_bytes", f->read - f->before);
@@ -247,7 +252,7 @@ void rereads_say_end(const struct rereads *r, const struct source_env *env, stru
 	say_back(r, env, s);
 	if (!f || f->bytes < 2 * f->size)
 		return;
-	say_path(env, "job.reread_file", f->path, s);
+	rereads_say_path(env, "job.reread_file", f->path, s);
 	sample_meta_int(s, "job.reread_pid", f->pid);
 	sample_meta_int(s, "job.reread_size_bytes", f->size);
 	sample_meta_int(s, "job.reread_bytes", f->bytes);

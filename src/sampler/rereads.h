@@ -49,6 +49,17 @@ void rereads_step(struct rereads *r, const struct tree *t, const struct root *pr
  * times what all of its files that moved have. */
 void rereads_say_end(const struct rereads *r, const struct source_env *env, struct sample *s);
 
+/*
+ * For both watches of files, this one and reopens.h. A watch that began then looked from
+ * began_cpu_ns on: when it may look again, within a thousandth of a core, and about 64 times until
+ * each time doubles.
+ */
+enum { REREADS_SOONEST_NS = 200 * 1000 * 1000 };
+int64_t rereads_next_ns(int64_t began_ns, int64_t now_ns, int64_t began_cpu_ns);
+/* A path as metadata: its name alone where paths are not wished, and without secrets. */
+void rereads_say_path(const struct source_env *env, const char *key, const char *path,
+		      struct sample *s);
+
 /* Two looks at a file: is the second place where so many bytes lead to, pass after pass? */
 bool reread_agrees(int64_t size, int64_t from, int64_t bytes, int64_t to);
 

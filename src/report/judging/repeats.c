@@ -237,38 +237,39 @@ static void tell_starts(struct summary *s, const struct run *r)
 
 /* ---- forks ---- */
 
-static double count_forks(const struct run *r, const struct summary_process *of)
+static bool is_process_of(const struct run_instance *in, const char *name)
 {
-	double n = 0;
-
-	for (uint32_t i = 1; i < r->ninstances; i++) {
-		const struct run_instance *in = &r->instances[i];
-
-		n += in->parent == of->instance && in->name && in->domain &&
-		     !strcmp(in->domain, "process") && !strcmp(in->name, of->name);
-	}
-	return n;
+	return in->name && in->domain && !strcmp(in->domain, "process") && !strcmp(in->name, name);
 }
 
-/* Of a large process the children of its name: they executed no other program. */
-static void tell_forks(struct summary *s, const struct run *r)
+/* Of a large process the children of its name: they executed no other program. 0 or -ENOMEM. */
+static int tell_forks(struct summary *s, const struct run *r)
 {
-	enum { MOST = 64 }; /* that are looked at */
 	static const double large = 256 << 20;
+	uint32_t *forks = calloc(r->ninstances + 1u, sizeof *forks);
 	struct story *y = &s->story;
 
 	y->forks = 0;
-	for (uint32_t i = 0, n = 0; i < s->nprocesses && n < MOST; i++) {
-		const struct summary_process *p = &s->processes[i];
-		double forks = p->name && p->peak_rss_bytes >= large ? count_forks(r, p) : 0;
+	if (!forks)
+		return -ENOMEM;
+	for (uint32_t i = 1; i < r->ninstances; i++) {
+		uint32_t parent = r->instances[i].parent;
 
-		n += forks > 0;
-		if (forks <= y->forks)
+		if (parent && parent < r->ninstances && r->instances[parent].name)
+			forks[parent] += is_process_of(&r->instances[i], r->instances[parent].name);
+	}
+	for (uint32_t i = 0; i < s->nprocesses; i++) {
+		const struct summary_process *p = &s->processes[i];
+
+		if (!p->name || !(p->peak_rss_bytes >= large) || p->instance >= r->ninstances ||
+		    forks[p->instance] <= y->forks)
 			continue;
-		y->forks = forks;
+		y->forks = forks[p->instance];
 		y->forked_bytes = p->peak_rss_bytes;
 		snprintf(y->forked, sizeof y->forked, "%.120s (pid %.0f)", p->name, p->pid);
 	}
+	free(forks);
+	return 0;
 }
 
 int summary_repeats_make(struct summary *s, const struct run *r)
@@ -279,9 +280,10 @@ int summary_repeats_make(struct summary *s, const struct run *r)
 	s->repeated_runs = s->repeated_cpu_s = 0;
 	*s->repeated = '\0';
 	tell_starts(s, r);
-	tell_forks(s, r);
-	if (!lines)
+	if (!lines || tell_forks(s, r)) {
+		free(lines);
 		return -ENOMEM;
+	}
 	for (uint32_t i = 1; i < r->ninstances; i++) {
 		const struct run_instance *in = &r->instances[i];
 		struct repeated x = { .name = in->name, .line = run_label(r, i, "command_line") };
