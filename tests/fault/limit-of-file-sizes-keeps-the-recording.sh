@@ -20,7 +20,9 @@ contains said "Failed: exit code 4"
 "$SONDE" show --all full >shown || fail "show"
 contains shown "samples could not be written"
 equal "exit code recorded at the limit" 4 "$(figure full .job.exit_code)"
-equal "all processes counted" 3002 "$(figure full .job.processes_started)"
+# Where the recorder waits long for a core, records of starts are lost, which is said.
+equal "all processes counted, unless some are said to be lost" 3002 \
+	"$(figure full 'if .job.mechanisms | contains("some of which were lost") then [.job.processes_started_at_most, 3002] | min else .job.processes_started end')"
 equal "damage" 0 "$(figure full .damages)"
 [ "$(stat -c %s full/*.sonde)" -le 102400 ] || fail "the recording is larger than the limit"
 
