@@ -198,6 +198,7 @@ static int64_t expected_ns(const struct crowd_thread *t, int64_t now_ns)
 static int slot_begin(struct rounds *r, uint32_t i, uint32_t thread)
 {
 	struct crowd_thread *t = &r->crowd->thread[thread];
+	struct space *x = spaces_get(r->spaces, t->pid);
 	int64_t now_ns = clock_mono_ns(), period_ns = period_of(r, expected_ns(t, now_ns));
 	int bad = -ENOMEM;
 
@@ -216,6 +217,8 @@ static int slot_begin(struct rounds *r, uint32_t i, uint32_t thread)
 	}
 	if (bad)
 		return bad;
+	if (!x->known) /* it may have ended when its samples are read */
+		spaces_learn(r->spaces, x, now_ns);
 	r->locked += r->event[i].locked;
 	r->ring[i] = r->event[i].ring;
 	r->slot[i] = (struct slot){ .thread = thread,

@@ -466,7 +466,7 @@ static void top_make(struct summary *s)
 	const struct stacks_row *top = st->rows[STACKS_BY_FUNCTION].row;
 	char where[64];
 
-	if (!st->rows[STACKS_BY_FUNCTION].n)
+	if (!st->rows[STACKS_BY_FUNCTION].n || !*st->functions[top->function].module)
 		return;
 	if (top->file && top->line)
 		snprintf(where, sizeof where, "%.40s:%u", symbol_base(top->file), top->line);
