@@ -308,15 +308,22 @@ void crowd_look(struct crowd *c)
 }
 
 /* Those that are in the list no longer have ended. */
-void crowd_hear(struct crowd *c, const pid_t *pids, uint32_t n)
+bool crowd_hear(struct crowd *c, const pid_t *pids, uint32_t n)
 {
+	bool fresh = false;
+
 	c->npids = n < STACKS_PIDS_MAX ? n : STACKS_PIDS_MAX;
 	memcpy(c->pid, pids, c->npids * sizeof c->pid[0]);
-	for (uint32_t i = 0; i < c->npids; i++)
-		c->process[process_row(c, c->pid[i])].round = c->round + 1; /* row 0 is none */
+	for (uint32_t i = 0; i < c->npids; i++) {
+		struct crowd_process *p = &c->process[process_row(c, c->pid[i])];
+
+		p->round = c->round + 1; /* row 0 is none */
+		fresh |= p->pid && p->cpu_ns < 0;
+	}
 	for (uint32_t i = 1; i <= c->pids.n; i++)
 		if (c->process[i].pid && c->process[i].round != c->round + 1)
 			process_drop(c, i);
+	return fresh;
 }
 
 struct crowd *crowd_make(const struct crowd_user *user, int64_t began_ns, bool late)

@@ -77,8 +77,9 @@ struct crowd {
 
 /* NULL: no memory, or no /proc. It goes with the process. */
 struct crowd *crowd_make(const struct crowd_user *user, int64_t began_ns, bool late);
-/* These are the job's processes from now on. */
-void crowd_hear(struct crowd *c, const pid_t *pids, uint32_t n);
+/* These are the job's processes from now on. Is there one that was not looked at yet? What it owes
+ * is known from the second look on. */
+bool crowd_hear(struct crowd *c, const pid_t *pids, uint32_t n);
 /* One look at all of them. */
 void crowd_look(struct crowd *c);
 /* Read what a thread has used, also how much in user mode. False: it has ended. */

@@ -20,6 +20,8 @@ enum {
 	SOON = 32,          /* samples of a thread that was thought to run seldom */
 	PERIOD_LEAST_US = 1000,
 	OWED_LEAST_US = 500, /* less is not worth a turn */
+	FIRST_MS = 60,       /* from the first look at a process to the second, and until its first
+				samples are read: its language */
 	RING_MOST = 512 << 10,
 };
 
@@ -49,6 +51,8 @@ struct rounds {
 	size_t locked; /* bytes of their rings */
 	uint32_t waiting[CROWD_THREADS_MAX], nwaiting;
 	int64_t due_ns, may_ns, cost_ns; /* may_ns: when another look is within their share */
+	bool fresh;                      /* there is a process that was not looked at yet */
+	int64_t first_ns;                /* when what is new is looked at once more */
 	int64_t cores_1000;              /* that the job uses, in thousandths */
 	uint32_t active;                 /* threads that ran since the look before */
 };
@@ -217,8 +221,10 @@ static int slot_begin(struct rounds *r, uint32_t i, uint32_t thread)
 	}
 	if (bad)
 		return bad;
-	if (!x->known) /* it may have ended when its samples are read */
+	if (!x->known) { /* it may have ended when its samples are read */
 		spaces_learn(r->spaces, x, now_ns);
+		r->first_ns = now_ns + FIRST_MS * NS_PER_MS;
+	}
 	r->locked += r->event[i].locked;
 	r->ring[i] = r->event[i].ring;
 	r->slot[i] = (struct slot){ .thread = thread,
@@ -403,6 +409,8 @@ void rounds_look(struct rounds *r)
 {
 	int64_t began_ns = clock_cpu_ns();
 
+	r->first_ns = r->fresh ? clock_mono_ns() + FIRST_MS * NS_PER_MS : INT64_MAX;
+	r->fresh = false;
 	crowd_look(r->crowd);
 	end_turns(r);
 	find_waiting(r);
@@ -412,14 +420,16 @@ void rounds_look(struct rounds *r)
 
 int64_t rounds_due_ns(const struct rounds *r)
 {
-	return r->due_ns;
+	int64_t first_ns = r->first_ns > r->may_ns ? r->first_ns : r->may_ns;
+
+	return first_ns < r->due_ns ? first_ns : r->due_ns;
 }
 
 void rounds_hear(struct rounds *r)
 {
 	if (r->page->rounds.late)
 		r->due_ns = r->may_ns;
-	crowd_hear(r->crowd, r->page->pid, r->page->npids);
+	r->fresh |= crowd_hear(r->crowd, r->page->pid, r->page->npids);
 }
 
 void rounds_finish(struct rounds *r)
@@ -514,5 +524,6 @@ struct rounds *rounds_make(struct stacks_page *page, struct spaces *spaces, stru
 	r->nslots = how->threads < STACKS_SLOTS_MAX ? how->threads : STACKS_SLOTS_MAX;
 	r->random.state = (uint64_t)clock_mono_ns();
 	r->due_ns = clock_mono_ns();
+	r->first_ns = INT64_MAX;
 	return r;
 }

@@ -49,6 +49,11 @@ assert 0.4 < code["unsampled_seconds"] + code["too_short_seconds"] < 2.5 and 1.5
 assert code["missing"]["sampled_after_seconds"] == 0.5 and code["missing"]["threads_too_restless"] <= 1, code["missing"]
 assert SINCE in text_of("show", "--code", "long") and "\nhot spots   burn" in text_of("show", "long")
 
+# One that goes on for half a second after it is worth it has samples, too: it is looked at twice at once, and not after another second.
+seen, code = record("chain", "sh", "-c", 'for i in 1 2 3 4 5 6; do "$0" plain 1.1; done', KINDS)
+print("chain:", code["samples"], {key: value for key, value in code.items() if key.endswith("seconds")})
+assert code["samples"] >= 25 and seen.share("burn") >= 0.9, code
+
 # Short ones: named with their seconds, no helper, no line in the summary, no verdict.
 seen, code = record("short", KINDS, "short", "0.02", "120")
 print("short:", code["too_short_seconds"], code["user_seconds"], code["too_short"])
