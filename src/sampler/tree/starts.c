@@ -103,11 +103,16 @@ static void depart(struct tree *t, int64_t cpu_ns, const struct proc_io *io)
 	io_add(&t->departed_io, io, 1);
 }
 
-static bool read_now(struct tree *t, const struct process *parent, struct process *look)
+/* Also of one that has ended and is still there. */
+static bool read_any(struct tree *t, const struct process *parent, struct process *look)
 {
 	*look = (struct process){ .pid = parent->pid, .start_ticks = parent->start_ticks };
-	return !process_read(&t->reading, look, READ_STAT, KEEP_NONE) &&
-	       !proc_stat_ended(&look->stat);
+	return !process_read(&t->reading, look, READ_STAT, KEEP_NONE);
+}
+
+static bool read_now(struct tree *t, const struct process *parent, struct process *look)
+{
+	return read_any(t, parent, look) && !proc_stat_ended(&look->stat);
 }
 
 /* A child of it is gone, and it was never given anything. Those that were gone before were not
@@ -124,6 +129,11 @@ static void judge(struct tree *t, struct process *parent)
 		depart(t, parent->gone_ns, &parent->io_children);
 }
 
+static int64_t faults_of(const struct process *p)
+{
+	return p->stat.minflt + p->stat.majflt + given_faults(&p->stat);
+}
+
 /* Was p, which is gone, given to its parent? It has p's page faults then, and those of p's
  * children. A parent that ignores SIGCHLD now may have waited a moment ago; what it was given
  * tells, read after p was gone. */
@@ -138,8 +148,17 @@ static bool was_forgotten(struct tree *t, const struct process *parent, const st
 		return parent->ignores_children || parent->never_waits;
 	if (!may_read || p->parent_given < 0)
 		return false;
-	return given_faults(&look.stat) - p->parent_given <
-	       p->stat.minflt + p->stat.majflt + given_faults(&p->stat);
+	return given_faults(&look.stat) - p->parent_given < faults_of(p);
+}
+
+/* As it ends, the kernel makes the first process of a pid namespace ignore SIGCHLD. */
+static bool was_given_before_its_end(struct tree *t, const struct process *parent,
+				     const struct process *p)
+{
+	struct process look;
+
+	return p->parent_given >= 0 && read_any(t, parent, &look) && proc_stat_ended(&look.stat) &&
+	       given_faults(&look.stat) - p->parent_given >= faults_of(p);
 }
 
 /* p is gone. Did nobody wait for it, since its parent ignores that? One that ignores it at times
@@ -159,7 +178,8 @@ static bool unwaited_is(struct tree *t, struct process *p)
 	if (!parent->judged && !parent->ignores_children && had_faults(p))
 		judge(t, parent);
 	forgotten = was_forgotten(t, parent, p);
-	if (forgotten || (parent->asked && parent->ignores_children))
+	if (forgotten ||
+	    (parent->asked && parent->ignores_children && !was_given_before_its_end(t, parent, p)))
 		unwaited_say(t);
 	return forgotten;
 }
