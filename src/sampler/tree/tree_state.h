@@ -224,8 +224,18 @@ void starts_end(struct tree *t, struct process *p, int64_t at_ns);
  * of it used more than has passed since that was read. */
 void starts_bound(struct process *p, int64_t at_ns, int64_t cpus);
 
+void io_add(struct proc_io *to, const struct proc_io *io, int sign);
+
 /* p was read: what its parent had been given by then. */
 void unwaited_note(struct tree *t, struct process *p);
+/* p is gone. Did nobody wait for it, since its parent ignores that? One that ignores it at times
+ * only is asked in each sample that finds a child gone; whether it waited for this one is then not
+ * known. */
+bool unwaited_is(struct tree *t, struct process *p);
+/* p, which is gone, goes to its parent's account. */
+void unwaited_count(const struct tree *t, struct process *parent, const struct process *p);
+/* p leaves the table; what its launcher found; and what follows from both, in the end. */
+void unwaited_leaves(struct tree *t, const struct process *p);
 /* At the end: do exit records tell of more than was waited for? */
 void unwaited_compare(struct tree *t);
 /* Pids were given out, to whom is not known: may they be children of who ignores their end? */
