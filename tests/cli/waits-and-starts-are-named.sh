@@ -96,11 +96,14 @@ async def ask(port):
         await reader.read()
         writer.close()
 
+async def ask_twice(port):
+    await asyncio.gather(ask(port), ask(port))
+
 ours, theirs = os.pipe()
 child = os.fork()
 if not child:
     asyncio.run(serve(theirs))
-asyncio.run(ask(int(os.read(ours, 9))))
+asyncio.run(ask_twice(int(os.read(ours, 9))))
 os.kill(child, signal.SIGTERM)
 END
 job asks "$PYTHON" ../asks.py
@@ -174,6 +177,7 @@ rules answers >answers.rules # which of them depends on how long Python takes to
 jq -r '.verdicts[].sentence' answers.json >answers.says
 contains answers.says "waits for another process (local socket)"
 says asks round-trips "waits for the network" idle idle-throughout waited
+grep -q " or 127" asks.says && fail "one peer is named twice: $(cat asks.says)"
 says feeds idle-hole "waits for data from a pipe, while " stopped idle
 contains feeds.says "sleeps (timer)"
 if [ "$(nproc)" -gt 1 ]; then

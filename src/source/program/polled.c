@@ -213,14 +213,24 @@ static void leave_out_accepted(struct ends *e)
 /* "10.0.0.7:5432", "10.0.0.7:5432 or 10.0.0.8:5432", "..., ... or more" */
 static void name_peers(const struct ends *e, char out[THREAD_TARGET])
 {
-	const char *first = e->peers ? e->peer[0].text : "";
-	const char *second = e->peers > 1 ? e->peer[1].text : "";
+	const char *named[2] = { "", "" };
+	size_t n = 0;
+	bool more = false;
 
-	if (!*first || !*second)
-		snprintf(out, THREAD_TARGET, "%s", *first ? first : second);
+	for (size_t i = 0; i < e->peers; i++) {
+		const char *text = e->peer[i].text;
+
+		if (!*text || !strcmp(text, named[0]) || !strcmp(text, named[1]))
+			continue;
+		more |= n == 2;
+		if (n < 2)
+			named[n++] = text;
+	}
+	if (n < 2)
+		snprintf(out, THREAD_TARGET, "%s", named[0]);
 	else
-		snprintf(out, THREAD_TARGET,
-			 e->peers == 2 ? "%.55s or %.55s" : "%.55s, %.55s or more", first, second);
+		snprintf(out, THREAD_TARGET, more ? "%.55s, %.55s or more" : "%.55s or %.55s",
+			 named[0], named[1]);
 }
 
 /* Leaves out those of which the kernel tells that they are idle. */
