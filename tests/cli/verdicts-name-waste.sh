@@ -58,7 +58,7 @@ case $of in *" again: \`gzip -dc reads.gz\` ran "[345]" times or more"* | '') la
 lacks piped same-again
 
 # Without samples of stacks nothing is known of code.
-record compile "$PROGRAMS/patterns" compile 2.3
+record compile "$PROGRAMS/patterns" compile 5
 [ "$(jq '.code.samples // 0 | . >= 30' compile.json)" = true ] || skip "no stacks here"
 record match "$PROGRAMS/patterns" match 2.3
 record measured "$PROGRAMS/patterns" measured 2.3
