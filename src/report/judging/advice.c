@@ -102,8 +102,9 @@ static const struct row profilers[] = {
 	{ "node nodejs",
 	  "With NODE_OPTIONS=--perf-basic-prof in the job's environment Sonde names its functions." },
 	{ "java",
-	  "`jcmd PID Compiler.perfmap`, once it is warm, lets Sonde name its methods (JDK 17 and later); so does "
-	  "a flight recording (-XX:StartFlightRecording=filename=job.jfr)." },
+	  "`jcmd PID Compiler.perfmap`, once it is warm, lets Sonde name its methods (JDK 17 and later). A flight "
+	  "recording names them without Sonde (-XX:StartFlightRecording=filename=job.jfr, then jfr print --events "
+	  "ExecutionSample job.jfr)." },
 	{ "dotnet",
 	  "With DOTNET_PerfMapEnabled=1 in the job's environment Sonde names its methods." },
 	{ "julia", "Julia's own profiler (using Profile; @profile) names its functions." },
