@@ -175,9 +175,13 @@ static const struct {
 	  "A sort whose comparisons parse or copy", "main" APP, 90 },
 	{ "main" APP ";less" APP ";strtod" LIBC, "Numbers read from text (strtod, strtol)",
 	  "main" APP, 90 },
-	/* plain comparisons are what a sort does */
-	{ "main" APP ";std::sort" APP ";less" APP, "", "main" APP, 100 },
-	{ "main" APP ";std::sort" APP ";std::string::compare" APP, "", "main" APP, 100 },
+	{ "main" APP ";std::sort" APP ";less" APP, "Sorting, with its comparisons", "main" APP,
+	  60 },
+	{ "main" APP ";std::sort" APP ";less" APP ";std::move" APP, "Sorting, with its comparisons",
+	  "main" APP, 60 },
+	{ "main" APP ";less" APP ";std::sort" APP, "", "main" APP, 59 },
+	{ "main" APP ";std::sort" APP ";less" APP ";strcmp" LIBC, "A sort of texts", "main" APP,
+	  90 },
 	/* itself, and not what it frees */
 	{ "main" APP ";std::_Sp_counted_base::_M_release()" APP, "Counting of std::shared_ptr",
 	  "main" APP, 50 },
