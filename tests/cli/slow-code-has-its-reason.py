@@ -33,18 +33,19 @@ COMPUTES = """#include <ctime>
 static __attribute__((noinline)) double sum(const double *a, int n) { double s = 0; for (int i = 0; i < n; i++) s = s * 0.5 + a[i]; return s; }
 int main() { static double a[4096]; volatile double t = 0; while (clock() < 3.0 * CLOCKS_PER_SEC) for (int i = 0; i < 100; i++) t = t + sum(a, 4096); }
 """
+# Beside others Python is seen too often where it asks the kernel: seldom, then.
 COPY = """import copy, time
 state = {"board": [[0] * 20 for _ in range(20)], "moves": [{"a": i} for i in range(50)]}
 def step(s):
     return copy.deepcopy(s)
 while time.process_time() < 3:
-    state = step(state)
+    for _ in range(300): state = step(state)
 """
 FIXTURE = """import pytest, time
 @pytest.fixture
 def model():
     end = time.process_time() + 0.3
-    while time.process_time() < end: sum(range(20000))
+    while time.process_time() < end: sum(range(2000000))
 @pytest.mark.parametrize("n", range(10))
 def test_of(model, n): assert n >= 0
 """
