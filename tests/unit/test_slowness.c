@@ -3,8 +3,6 @@
  * where its functions have the time that it asks for, called by those that it asks for. */
 #include "report/judging/slowness.h"
 
-#include "core/glob.h"
-#include "core/stacks/symbol.h"
 #include "made_stacks.h"
 #include "unit/recording_truth.h"
 
@@ -109,7 +107,7 @@ static uint32_t stack_of(struct made_stacks *m, const char *frames)
 	return stack;
 }
 
-static char *said(const char *frames, unsigned percent, const char *others)
+static char *said(const char *frames, unsigned percent, const char *others, double least)
 {
 	static char what[NAME];
 	struct classes c = { 0 };
@@ -133,7 +131,7 @@ static char *said(const char *frames, unsigned percent, const char *others)
 	    stacks_open(&s, run, &c, &(struct stacks_selection){ 0 }, &e))
 		fail_msg("%s", e.text);
 	assert_int_equal(hot_make(&h, s), 0);
-	assert_int_equal(slowness_find(&r, s, h.own ? &h : NULL), 0);
+	assert_int_equal(slowness_find(&r, s, h.own ? &h : NULL, least), 0);
 	snprintf(what, sizeof what, "%s", r.row ? r.row->what : "");
 	stacks_close(s);
 	run_close(run);
@@ -215,12 +213,23 @@ static void test_a_row_is_said_where_its_functions_have_the_time(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-		const char *what = said(cases[i].frames, cases[i].percent, cases[i].others);
+		const char *what = said(cases[i].frames, cases[i].percent, cases[i].others, 0);
 
 		if (strcmp(what, cases[i].what) != 0)
 			fail_msg("%u %% of %s: \"%s\", not \"%s\"", cases[i].percent,
 				 cases[i].frames, what, cases[i].what);
 	}
+}
+
+/* Where no place is known, half of all must show it, and a later row that has it is said. */
+static void test_a_share_that_is_asked_for_passes_over_rows_with_less(void **state)
+{
+	static const char sorts[] = PERLS ";Perl_pp_match" PERL;
+
+	(void)state;
+	assert_string_equal(said(sorts, 40, PERLS, 0), "A sort whose comparisons match patterns");
+	assert_string_equal(said(sorts, 40, PERLS, 0.5), "A sort whose comparisons run Perl code");
+	assert_string_equal(said("main" APP ";strlen" LIBC, 90, "main" APP, 0.91), "");
 }
 
 int main(void)
@@ -229,6 +238,7 @@ int main(void)
 		cmocka_unit_test(test_each_glob_reaches_its_row),
 		cmocka_unit_test(test_each_row_is_a_short_name_and_sentences),
 		cmocka_unit_test(test_a_row_is_said_where_its_functions_have_the_time),
+		cmocka_unit_test(test_a_share_that_is_asked_for_passes_over_rows_with_less),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -332,7 +332,7 @@ static int say_reason(struct summary *s, const struct found *f)
 		return 0;
 	snprintf(out->reason, sizeof out->reason, "%s", f->reason.row->what);
 	if (f->python_shows)
-		share = f->share * f->reason.match.seconds / f->reason_of_s;
+		share = f->reason.match.seconds / f->sampled_s;
 	else if (kernel && kernel->total > 0 && kernel->effective >= hotspot_least_samples)
 		rc = slowness_share(&share, kernel, f->reason.row);
 	share = share >= most && s->cpu_system_s > 0 ? share : 0;
@@ -368,43 +368,32 @@ static bool is_interpreter(const struct classes *c, const struct hot *h)
 	       (class == classes_find(c, "interpreter") || class == classes_find(c, "python"));
 }
 
-/* Where no own function has most, nor several that one calls, what shows the reason is the place.
- */
-static void take_reason(struct found *f, double share)
-{
-	bool known = f->share >= most && (f->hot.own || f->branch.n);
-
-	if (!known && share >= most) {
-		f->hot = (struct hot){ .place = f->reason.match.function };
-		f->branch = (struct hot_branch){ 0 };
-		f->share = share;
-		f->interpreter = false;
-	} else if (f->share < most) {
-		f->reason.row = NULL;
-	}
-}
-
 /* Of the place, or of all of it where that is none of the program's own; then of what Python calls
- * in C. */
+ * in C. Where no own function has most, nor several that one calls, what shows it is the place. */
 static int find_reason(struct found *f, const struct stacks *of, const struct stacks *native)
 {
-	bool own = f->share >= most && f->hot.own && !f->branch.n;
+	bool known = f->share >= most && (f->hot.own || f->branch.n), own = known && !f->branch.n;
+	double least = known ? 0 : most;
 	int rc = 0;
 
 	if (f->native.seconds > 0 && !f->hot.calls.function && f->share >= most)
 		f->reason.row = slowness_of(f->native.function);
 	if (f->reason.row)
 		return 0;
-	rc = slowness_find(&f->reason, of, own ? &f->hot : NULL);
+	rc = slowness_find(&f->reason, of, own ? &f->hot : NULL, least);
 	f->reason_of_s = own ? f->hot.place.seconds : of->total;
 	f->python_shows = f->python && f->reason.row;
 	if (!rc && !f->reason.row && f->python) {
-		rc = slowness_find(&f->reason, native, NULL);
+		rc = slowness_find(&f->reason, native, NULL, least);
 		f->reason_of_s = native->total;
 	}
-	if (f->reason.row)
-		take_reason(f, f->reason.match.seconds / f->reason_of_s);
-	return rc;
+	if (rc || !f->reason.row || known)
+		return rc;
+	f->hot = (struct hot){ .place = f->reason.match.function };
+	f->branch = (struct hot_branch){ 0 };
+	f->share = f->reason.match.seconds / f->reason_of_s;
+	f->interpreter = false;
+	return 0;
 }
 
 static int find(struct found *f, const struct code *code)

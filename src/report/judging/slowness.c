@@ -14,7 +14,7 @@ enum { ROWS = sizeof slowness_rows / sizeof slowness_rows[0] };
 _Static_assert((int)ROWS <= (int)HOT_PATTERNS, "all are matched at once");
 const size_t slowness_nrows = ROWS;
 
-int slowness_find(struct slowness *r, const struct stacks *s, const struct hot *place)
+int slowness_find(struct slowness *r, const struct stacks *s, const struct hot *place, double least)
 {
 	struct hot_pattern pattern[ROWS];
 	struct hot_match match[ROWS];
@@ -26,7 +26,8 @@ int slowness_find(struct slowness *r, const struct stacks *s, const struct hot *
 		pattern[i] = slowness_rows[i].pattern;
 	rc = hot_match(match, s, place, pattern, ROWS);
 	for (size_t i = 0; i < ROWS && !rc && !r->row; i++)
-		if (match[i].seconds > 0 && 100 * match[i].seconds >= slowness_rows[i].percent * of)
+		if (match[i].seconds > 0 &&
+		    match[i].seconds >= fmax(slowness_rows[i].percent / 100, least) * of)
 			*r = (struct slowness){ &slowness_rows[i], match[i] };
 	return rc;
 }

@@ -20,8 +20,10 @@ struct slowness {
 	const struct slowness_row *row; /* NULL: none */
 	struct hot_match match;         /* what shows it */
 };
-/* The first row that holds: of the time of the place (NULL: of all samples). 0 or -ENOMEM. */
-int slowness_find(struct slowness *r, const struct stacks *s, const struct hot *place);
+/* The first row that holds: of the time of the place (NULL: of all samples), of which it needs that
+ * share, 0..1, and what it asks for itself. 0 or -ENOMEM. */
+int slowness_find(struct slowness *r, const struct stacks *s, const struct hot *place,
+		  double least);
 /* The first row that is of a function that does it alone, whoever called it. */
 const struct slowness_row *slowness_of(const struct stacks_function *f);
 /* Of all samples, the share that shows the same. 0 or -ENOMEM. */
