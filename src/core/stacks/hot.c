@@ -287,6 +287,23 @@ int hot_rest_find(struct hot_rest *r, const struct stacks *s, uint32_t without)
 	return rc;
 }
 
+int hot_owners(uint32_t **owner, const struct stacks *s)
+{
+	struct heating g = { 0 };
+	uint32_t *of = calloc(s->run->nstacks + 1u, sizeof *of);
+	int rc = begin(&g, s);
+
+	for (uint32_t i = 1; i < s->run->nstacks && of && !rc; i++)
+		if (self_of(&g, i) > 0) {
+			struct cut c = cut_of(s, g.owner, i);
+
+			of[i] = function_of(s, c.own ? c.own : s->run->stacks[i].frame);
+		}
+	end(&g);
+	*owner = of;
+	return of ? rc : -ENOMEM;
+}
+
 int hot_make(struct hot *h, const struct stacks *s)
 {
 	double all_s;

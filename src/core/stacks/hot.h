@@ -27,6 +27,9 @@ struct hot {
 	struct hot_place by; /* own code that calls it, where most of its time comes from there */
 };
 
+/* The function that each of run.stacks belongs to; 0: nothing of it was selected. The caller frees
+ * it. 0 or -ENOMEM. */
+int hot_owners(uint32_t **owner, const struct stacks *s);
 /* 0 or -ENOMEM; without samples nothing is found. */
 int hot_make(struct hot *h, const struct stacks *s);
 /* The same of the samples that count for one of these classes; all_s: the time of all those. */
@@ -57,5 +60,22 @@ int hot_rest_find(struct hot_rest *r, const struct stacks *s, uint32_t without);
  * with what that calls; function NULL: none with a name has half of it. Before that, one function
  * of a library that has nearly all samples, whoever called it. */
 int hot_python_calls(struct hot_place *out, const struct stacks *s);
+
+/* What stacks give away: one of these functions in or below the place (of Python's interpreter,
+ * below its innermost loop), and further out one of those above. Both are globs, separated by
+ * commas: NAME, NAME@FILE or NAME!, as src/report/judging/slowness.def explains; above "": any. */
+struct hot_pattern {
+	const char *functions, *above;
+};
+enum { HOT_PATTERNS = 192 };
+struct hot_match {
+	double seconds;
+	struct hot_place function; /* the outermost that matched, of those the one with most */
+};
+/* match [n], n up to HOT_PATTERNS; place NULL: of all samples. 0 or -ENOMEM. */
+int hot_match(struct hot_match *match, const struct stacks *s, const struct hot *place,
+	      const struct hot_pattern *pattern, size_t n);
+/* Whether a function is of such globs, by its short name and the path of its file. */
+bool hot_is_of(const char *globs, const char *name, const char *path, bool innermost);
 
 #endif

@@ -8,6 +8,7 @@
 #include "core/stacks/symbol.h"
 #include "report/judging/advice.h"
 #include "report/judging/hotspot_part.h"
+#include "report/judging/slowness.h"
 #include "report/summary/code.h"
 #include "report/summary/parts.h"
 
@@ -16,37 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* What Python is said to do in its C functions: the first whose name matches. */
-static const struct {
-	const char *functions, *what, *advice;
-} operations[] = {
-	{ "PySequence_Contains,list_contains,tuple_contains,_PySequence_IterSearch",
-	  "`in` of a list",
-	  "Each one looks at one element after the other: a set or a dict finds it at once." },
-	{ "list_index*,list_count*,list_remove*", "list.index, count or remove",
-	  "Each one looks at one element after the other: a dict or a set finds it at once." },
-	{ "list_insert*,ins1,PyList_Insert", "list.insert",
-	  "Each one moves what is behind it: append, or use collections.deque." },
-	{ "list_pop*,list_ass_slice*,PyList_SetSlice", "list.pop or del at the front of a list",
-	  "Each one moves what is behind it: use collections.deque." },
-	{ "list_concat*,list_slice*,list_subscript*,PyList_GetSlice", "copies of lists (+ or [:])",
-	  "Each one copies the list: append or extend it in place, or pass an index." },
-	{ "unicode_concatenate*,PyUnicode_Append*,PyUnicode_Concat*", "+ of strings",
-	  "Each one may copy the string so far: collect the parts, and join them once." },
-	{ "bytes_concat*,PyBytes_Concat*", "+ of bytes",
-	  "Each one copies the bytes so far: use a bytearray, or join the parts once." },
-	{ "long_*,k_mul*,x_mul*,x_divrem*,l_divmod*,_PyLong_*", "arithmetic with integers",
-	  "Integers of very many digits are slow: use int64 of NumPy, a modulus, or gmpy2." },
-	{ "list_sort*,builtin_sorted*,PyList_Sort*", "sorting",
-	  "Sort once, or keep it sorted (bisect, heapq)." },
-	{ "*_matmul,*_matmul_inner_noblas", "products of matrices without BLAS",
-	  "NumPy multiplies integers and objects itself: as float64, which holds integers below 2^53 exactly, BLAS does it." },
-	{ "dict_copy*,PyDict_Copy*", "copies of dicts",
-	  "Each one copies the dict: pass it, or change it in place." },
-	{ "unicode_contains*,PyUnicode_Contains*,unicode_find*,unicode_count*,unicode_replace*",
-	  "search in strings", "Each one goes through the string: search once, or index it." },
-};
 
 /* ---- what ---- */
 
@@ -75,19 +45,13 @@ struct found {
 	double error;
 	double sampled_s, scale; /* in all; what was sampled is such a part of the CPU time */
 	bool python;
-	struct hot_place native;  /* what Python calls there; seconds 0: that is known of few */
-	int operation;            /* of the table; -1: none */
+	struct hot_place native; /* what Python calls there; seconds 0: that is known of few */
+	struct slowness reason;  /* row NULL: none is known */
+	double reason_of_s;      /* the time that it is a part of */
+	bool python_shows; /* it is by Python's functions, which are looked at whatever runs */
 	struct hot_branch branch; /* n 0: the one place has most */
 	bool interpreter;         /* which of the script's lines it is is not known */
 };
-
-static int operation_of(const struct hot_place *p)
-{
-	for (int i = 0; p->function && i < (int)(sizeof operations / sizeof operations[0]); i++)
-		if (glob_match(operations[i].functions, p->function->name))
-			return i;
-	return -1;
-}
 
 static void say_branch(struct summary_hot *out, const struct found *f)
 {
@@ -101,6 +65,19 @@ static void say_branch(struct summary_hot *out, const struct found *f)
 	}
 	decimal_append(out->place, sizeof out->place, ", called by ");
 	hotspot_put_place(out->place, sizeof out->place, &b->from);
+}
+
+/* What shows the reason, where it is not named anyway. */
+static void say_shown(struct summary_hot *out, const struct found *f)
+{
+	const struct hot_match *m = &f->reason.match;
+
+	if (!f->reason.row || !m->function.function ||
+	    strstr(out->place, m->function.function->shown))
+		return;
+	decimal_append(out->place, sizeof out->place, ", %.0f %% of that in ",
+		       100 * m->seconds / f->reason_of_s);
+	hotspot_put_place(out->place, sizeof out->place, &m->function);
 }
 
 static void say_place(struct summary_hot *out, const struct found *f, const struct classes *c)
@@ -127,16 +104,14 @@ static void say_place(struct summary_hot *out, const struct found *f, const stru
 		decimal_append(out->place, sizeof out->place, ", called by ");
 		hotspot_put_place(out->place, sizeof out->place, &h->place);
 	}
-	if (f->operation >= 0 && !h->calls.function)
-		decimal_append(out->place, sizeof out->place, ", which spends it in %s (%.60s)",
-			       operations[f->operation].what, f->native.function->shown);
-	else if (f->native.seconds > 0 && !h->calls.function)
+	if (f->native.seconds > 0 && !h->calls.function)
 		decimal_append(out->place, sizeof out->place, ", which spends it in %.80s",
 			       f->native.function->shown);
 	else if (h->by.function && h->own) {
 		decimal_append(out->place, sizeof out->place, ", called by ");
 		hotspot_put_place(out->place, sizeof out->place, &h->by);
 	}
+	say_shown(out, f);
 }
 
 /* What ranks do when they are not in MPI: one that has more of it is waited for. */
@@ -292,46 +267,20 @@ static const char *advice_of_kind(const struct classes *c, const struct hot *h,
 
 static const double large_bytes = 64 << 20; /* beyond the caches of most processors */
 
-/* Of what the C and C++ libraries do for their caller: what grows with each call. */
-static const struct {
-	const char *functions, *advice;
-} searches[] = {
-	{ "std::find,std::find_if,std::__find_if,std::count,std::count_if,std::any_of,std::none_of,lfind,"
-	  "lsearch,memmem",
-	  "Each call looks at one element after the other: a set or hash table (std::unordered_set), or a "
-	  "sorted array, finds it at once." },
-	{ "strlen,__strlen*,wcslen,__wcslen*",
-	  "Each call goes through the whole text: measure it once, not in the loop." },
-	{ "strcat,__strcat*,strncat",
-	  "Each call goes through the text so far: keep where it ends." },
-	{ "std::vector::erase,std::vector::insert,std::vector::_M_erase,std::vector::_M_insert_rval",
-	  "Each call moves what is behind it: work at the end, or use another container." },
-};
-
-static const char *advice_of_call(const struct hot *h)
-{
-	for (size_t i = 0; i < sizeof searches / sizeof searches[0]; i++)
-		if (glob_match(searches[i].functions, h->calls.function->shown))
-			return searches[i].advice;
-	return "Call it less often, give it less to do, or use another way.";
-}
-
 static const char *advice_of(const struct found *f, const struct summary *s)
 {
 	const struct classes *c = &s->code->classes;
 	const struct hot *h = &f->hot;
 	static const double kernel_share = 0.2;
 
+	if (f->reason.row)
+		return f->reason.row->advice;
 	if (f->branch.n)
 		return "Begin with the first of them: call it less often, or give it less to do.";
 	if (f->interpreter)
 		return advice_of_profiler(s,
 					  "Which lines of the script these are was not recorded: a "
 					  "profiler of its language names them.");
-	if (f->operation >= 0 && !h->calls.function)
-		return operations[f->operation].advice;
-	if (h->calls.function && !f->python)
-		return advice_of_call(h);
 	if (h->calls.function || f->native.function)
 		return "Call it less often, give it less to do, or use another way.";
 	if (f->python && s->cpu_system_s >= kernel_share * s->cpu_s)
@@ -350,12 +299,13 @@ static const char *advice_of(const struct found *f, const struct summary *s)
 /* Of compiled code it is not known whether it computes or waits for memory. */
 static void say_advice(struct summary_hot *out, const struct found *f, const struct summary *s)
 {
-	bool compiled = f->hot.own && !f->python && !f->hot.calls.function && !f->branch.n;
+	bool compiled = f->hot.own && !f->python && !f->hot.calls.function && !f->branch.n &&
+			!f->reason.row;
 	double held = s->peak_memory_bytes;
 	char bytes[32];
 
 	snprintf(out->advice, sizeof out->advice, "%s", advice_of(f, s));
-	if (f->interpreter)
+	if (f->interpreter && !f->reason.row)
 		decimal_append(out->advice, sizeof out->advice, " Let libraries do the loops.");
 	if (compiled && held >= large_bytes)
 		decimal_append(
@@ -366,6 +316,30 @@ static void say_advice(struct summary_hot *out, const struct found *f, const str
 	else if (compiled)
 		decimal_append(out->advice, sizeof out->advice,
 			       " How much of it goes to cache misses only counters tell (--perf).");
+}
+
+/* ---- why ---- */
+
+/* With the kernel's work that shows the same. */
+static int say_reason(struct summary *s, const struct found *f)
+{
+	const struct stacks *kernel = s->code->kernel;
+	struct summary_hot *out = &s->hot;
+	double share = 0;
+	int rc = 0;
+
+	if (!f->reason.row)
+		return 0;
+	snprintf(out->reason, sizeof out->reason, "%s", f->reason.row->what);
+	if (f->python_shows)
+		share = f->reason.match.seconds / f->sampled_s;
+	else if (kernel && kernel->total > 0 && kernel->effective >= hotspot_least_samples)
+		rc = slowness_share(&share, kernel, f->reason.row);
+	share = share >= most && s->cpu_system_s > 0 ? share : 0;
+	out->reason_seconds = out->seconds + (share > 0 ? share * s->cpu_system_s : 0);
+	out->reason_ratio = out->reason_seconds / s->code->account.whole_s;
+	out->reason_least = out->least + out->reason_ratio - out->ratio;
+	return rc;
 }
 
 /* ---- all of it ---- */
@@ -394,13 +368,41 @@ static bool is_interpreter(const struct classes *c, const struct hot *h)
 	       (class == classes_find(c, "interpreter") || class == classes_find(c, "python"));
 }
 
+/* Of the place, or of all of it where that is none of the program's own; then of what Python calls
+ * in C. Where no own function has most, nor several that one calls, what shows it is the place. */
+static int find_reason(struct found *f, const struct stacks *of, const struct stacks *native)
+{
+	bool known = f->share >= most && (f->hot.own || f->branch.n), own = known && !f->branch.n;
+	double least = known ? 0 : most;
+	int rc = 0;
+
+	if (f->native.seconds > 0 && !f->hot.calls.function && f->share >= most)
+		f->reason.row = slowness_of(f->native.function);
+	if (f->reason.row)
+		return 0;
+	rc = slowness_find(&f->reason, of, own ? &f->hot : NULL, least);
+	f->reason_of_s = own ? f->hot.place.seconds : of->total;
+	f->python_shows = f->python && f->reason.row;
+	if (!rc && !f->reason.row && f->python) {
+		rc = slowness_find(&f->reason, native, NULL, least);
+		f->reason_of_s = native->total;
+	}
+	if (rc || !f->reason.row || known)
+		return rc;
+	f->hot = (struct hot){ .place = f->reason.match.function };
+	f->branch = (struct hot_branch){ 0 };
+	f->share = f->reason.match.seconds / f->reason_of_s;
+	f->interpreter = false;
+	return 0;
+}
+
 static int find(struct found *f, const struct code *code)
 {
 	const struct stacks *native = code->stacks, *python = code->python;
 	const struct stacks *of;
 	int rc;
 
-	*f = (struct found){ .operation = -1 };
+	*f = (struct found){ 0 };
 	f->python = python && python->total > 0 && python_share(native, python) >= python_most;
 	rc = hot_make(&f->hot, f->python ? python : native);
 	if (!rc && f->python)
@@ -418,9 +420,9 @@ static int find(struct found *f, const struct code *code)
 		f->share = f->branch.n ? stacks_share(of, f->branch.seconds) : f->share;
 		f->interpreter &= !f->branch.n;
 	}
+	rc = find_reason(f, of, native);
 	f->error = stacks_error(of, f->share);
-	f->operation = f->native.seconds > 0 ? operation_of(&f->native) : -1;
-	return 0;
+	return rc;
 }
 
 /* The function with most of the time of those classes. */
@@ -523,7 +525,8 @@ int summary_hot_make(struct summary *s)
 	int rc;
 
 	s->code_scans_least = s->code_r_ratio = s->code_r_text_ratio = s->code_fortran_ratio =
-		s->hot.ratio = s->hot.least = s->hot.seconds = s->hot.opens_ratio = NAN;
+		s->hot.ratio = s->hot.least = s->hot.seconds = s->hot.opens_ratio =
+			s->hot.reason_ratio = s->hot.reason_least = s->hot.reason_seconds = NAN;
 	if (!a || !(a->whole_s > 0))
 		return 0;
 	if (!s->code->stacks || !(s->code->stacks->total > 0))
@@ -549,6 +552,9 @@ int summary_hot_make(struct summary *s)
 	s->hot.ratio = s->hot.seconds / a->whole_s;
 	s->hot.least = fmax(0, f.share - f.error) * of / a->whole_s;
 	say_place(&s->hot, &f, &s->code->classes);
+	rc = say_reason(s, &f);
+	if (rc)
+		return rc;
 	rc = say_ins(s, f.hot.own && !f.branch.n && f.share >= nearly_all ? &f.hot : NULL);
 	if (!rc)
 		rc = say_beside_mpi(&s->hot, s->code);

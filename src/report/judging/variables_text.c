@@ -77,6 +77,7 @@ TEXT_OF(serial_process, story.serial_process)
 TEXT_OF(top_function, code_top)
 TEXT_OF(spinning_function, code_spins)
 TEXT_OF(hot_place, hot.place)
+TEXT_OF(hot_reason, hot.reason)
 TEXT_OF(hot_process, hot.who)
 TEXT_OF(hot_advice, hot.advice)
 TEXT_OF(top_fortran, code_fortran)
@@ -378,6 +379,8 @@ const struct text_variable text_variables[] = {
 	  hot_process },
 	{ "top_fortran", "The function of Fortran that most of the CPU time is in or called from.",
 	  top_fortran },
+	{ "hot_reason", "Why that place is slow: \"Arrays that grow (numpy.append)\".",
+	  hot_reason },
 	{ "hot_advice", "What to do about code of its kind.", hot_advice },
 	{ "tool", "What checks or measures the program, and used most: \"tracemalloc, which ...\".",
 	  tool },

@@ -85,7 +85,10 @@ enum hot_in {
 struct summary_hot {
 	double ratio, least; /* of the CPU time; the lower end of its 95 % interval */
 	double seconds;
-	char place[480];       /* "Logger.debug (__init__.py:1477), called by main (match.py:41)" */
+	char place[480];     /* "Logger.debug (__init__.py:1477), called by main (match.py:41)" */
+	char reason[100];    /* "Arrays that grow (numpy.append)": why it is slow; "": not known */
+	double reason_ratio; /* with the kernel's time that shows the same; NAN: not known */
+	double reason_least, reason_seconds;
 	char who[280];         /* "python3 match.py": with its arguments */
 	char in[HOT_INS][480]; /* ", most likely in main (match.py:41)."; "": not known */
 	double opens_ratio;    /* of the kernel's time, as far as sampled: opens and closes files */
