@@ -319,10 +319,9 @@ static int64_t in_segment(const struct memory_files *m, const char *line)
 static int64_t in_segments(const struct memory_files *m)
 {
 	char text[SEGMENTS_TEXT];
-	ssize_t n = root_read(m->proc, "sysvipc/shm", text, sizeof text);
 	int64_t sum = 0;
 
-	if (n <= 0 && n != -EFBIG)
+	if (m->segments <= 0 || file_reread(m->segments, text, sizeof text) <= 0)
 		return 0;
 	for (const char *line = number_next_line(text); line && *line;
 	     line = number_next_line(line))
@@ -342,6 +341,7 @@ void memory_files_open(struct memory_files *m, const struct root *proc, pid_t pi
 	if (fstatat(proc->fd, path, &st, 0))
 		return;
 	m->owner = st.st_uid;
+	m->segments = root_file(proc, "sysvipc/shm");
 	find_mounts(m, pid);
 	if (launcher)
 		note_inherited(m, launcher);
@@ -349,6 +349,7 @@ void memory_files_open(struct memory_files *m, const struct root *proc, pid_t pi
 
 void memory_files_close(struct memory_files *m)
 {
+	file_close(&m->segments);
 	*m = (struct memory_files){ 0 };
 }
 

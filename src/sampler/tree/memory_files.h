@@ -31,7 +31,8 @@ struct memory_files {
 	uid_t owner;
 	bool (*is_jobs)(const void *of, pid_t pid);
 	const void *of;
-	int left; /* descriptors that are still looked at, this time */
+	int left;     /* descriptors that are still looked at, this time */
+	int segments; /* /proc/sysvipc/shm, kept open; below 1: none */
 	struct memory_mount {
 		/* Below /proc, through a process. It is not held open: its user may unmount it. */
 		char path[MEMORY_PATH_SIZE];
