@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -32,17 +31,17 @@ static pid_t sleeper(void)
 	return pid;
 }
 
-/* Another sample; who is looking comes to an end, as the time that has passed is made up. */
+/* Another sample; who is looking is waited for, as the time that has passed is made up. */
 static void step(struct hang *h, struct tree *t, const struct root *proc, struct sample *s,
 		 int64_t now_ns)
 {
+	siginfo_t ended;
+
 	sample_begin(s, now_ns, now_ns);
 	tree_sample(t, s, false);
 	hang_step(h, t, proc, s);
-	for (int i = 0; h->look.pid && i < 30000; i++) {
-		nanosleep(&(struct timespec){ .tv_nsec = NS_PER_MS }, NULL);
-		hang_step(h, t, proc, s);
-	}
+	if (h->look.pid)
+		waitid(P_PID, (id_t)h->look.pid, &ended, WEXITED | WNOWAIT);
 	sample_clear_events(s);
 }
 
@@ -76,9 +75,10 @@ static void the_same_silence_is_looked_at_rarely(void **state)
 		step(&h, t, &proc, &s, i * STEP_S * NS_PER_S);
 	assert_non_null(strstr(h.evidence, "waits for a signal"));
 	assert_true(h.look.looks >= 1);
-	/* The last look was begun by what those before it had taken. */
+	/* The last look was begun by what those before it had taken. Where the helper was not
+	 * built, or does not run, there was no answer. */
 	before_ns = h.look.cpu_ns - h.look.cpu_ns / h.look.looks;
-	assert_true(before_ns * SHARE <= STEPS * STEP_S * NS_PER_S);
+	assert_true(!h.looked_ns || before_ns * SHARE <= STEPS * STEP_S * NS_PER_S);
 	hang_say_end(&h, &s);
 	tree_close(t);
 	sample_free(&s);
