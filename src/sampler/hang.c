@@ -2,6 +2,7 @@
 #include "sampler/hang.h"
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "core/stacks/rollcall.h"
 #include "sampler/inspection.h"
 #include "source/program/waiting.h"
@@ -83,7 +84,8 @@ enum {
 	PIDS_MAX = 4096,
 	LOOK_FIRST_S = 5,   /* since it costs about a tenth of a second of CPU time */
 	LOOKS_SHARE = 400,  /* of the time so far: the others only while all take less of a core, */
-	AGAIN_SHARE = 4000, /* and those at a silence that was looked at: it is seldom another */
+	AGAIN_SHARE = 4000, /* and those at a silence that was looked at: it is seldom another, */
+	SAME_SHARE = 40000, /* most seldom where the evidence is the same */
 	LOOKED_AT_FEW = 128,  /* processes, which take less than the helper itself */
 	LOOK_NS = 200 * 1000, /* about what each of more takes */
 };
@@ -130,7 +132,7 @@ static bool collect(const struct hang *h, const struct tree *t, const struct roo
 	while (!runs && n-- && looked < PROCESSES_LOOKED_AT) {
 		struct waiting w;
 
-		if (waiting_look(proc, &known, pid[n], &w))
+		if (waiting_look(proc, &known, pid[n], tree_stat(t, pid[n]), &w))
 			continue;
 		runs = w.kind == STALL_NONE;
 		looked++;
@@ -158,6 +160,11 @@ static bool is_looked_at(const struct hang *h)
 	return h->looked_ns && h->looked_ns == h->last_one.since_ns;
 }
 
+static uint32_t evidence_sum(const struct hang *h)
+{
+	return crc32c(0, h->evidence, strlen(h->evidence));
+}
+
 /* Functions and who waits for whom, by the helper, of at most so many processes: some of those that
  * were started first, and of those in between, and of the last. */
 static bool look_closely(struct hang *h, const struct tree *t, size_t most, int64_t now_ns)
@@ -172,6 +179,7 @@ static bool look_closely(struct hang *h, const struct tree *t, size_t most, int6
 		return false;
 	h->asked_ns = h->last_one.since_ns;
 	h->asked_all = n == all;
+	h->asked_evidence = evidence_sum(h);
 	return true;
 }
 
@@ -179,7 +187,9 @@ static bool look_closely(struct hang *h, const struct tree *t, size_t most, int6
 static size_t may_look_at(const struct hang *h, int64_t now_ns)
 {
 	int64_t since_ns = now_ns - h->began_ns;
-	int64_t share = is_looked_at(h) ? AGAIN_SHARE : LOOKS_SHARE;
+	int64_t share = !is_looked_at(h)                       ? LOOKS_SHARE
+			: evidence_sum(h) == h->asked_evidence ? SAME_SHARE
+							       : AGAIN_SHARE;
 	int64_t left_ns = since_ns / share - h->look.cpu_ns;
 
 	if (h->look.pid || since_ns < LOOK_FIRST_S * NS_PER_S || left_ns < 0)

@@ -42,6 +42,7 @@ struct hang {
 	 * never. */
 	int64_t looked_ns, asked_ns;
 	bool asked_all, looked_all; /* and whether at every process */
+	uint32_t asked_evidence;    /* checksum of the evidence then */
 	int64_t began_ns;           /* of the watch */
 };
 

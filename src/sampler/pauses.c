@@ -18,9 +18,10 @@ enum {
 		1000, /* and a search for other ends; after a few in vain each is twice as rare */
 	VAIN_FEW = 2,
 	VAIN_MOST = 7,
-	FAILED_S = 2,
-	LITTLE = 10,    /* one tenth of a core */
-	LEAST_MS = 500, /* that is worth a word */
+	FAILED_S = 2,     /* from one count of failed attempts to connect to the next, */
+	FAILED_PART = 32, /* and such a part of the time so far */
+	LITTLE = 10,      /* one tenth of a core */
+	LEAST_MS = 500,   /* that is worth a word */
 	LEAST_LOOKS = 4
 };
 
@@ -57,7 +58,7 @@ static bool look_at(struct pauses *p, const struct tree *t, const struct root *p
 		return true;
 	}
 	*out = (struct looked){ pid, ran_ns, p->known.connections.may_search, { 0 } };
-	return !waiting_look(proc, &p->known, pid, &out->is);
+	return !waiting_look(proc, &p->known, pid, tree_stat(t, pid), &out->is);
 }
 
 static void look(struct pauses *p, const struct tree *t, const struct root *proc, struct seen *seen)
@@ -72,14 +73,11 @@ static void look(struct pauses *p, const struct tree *t, const struct root *proc
 		if (!look_at(p, t, proc, pid[n], &now[looked]))
 			continue;
 		looked++;
-		if (w->takers > seen->turns.takers) {
+		if (w->takers > seen->turns.takers)
 			seen->turns = *w;
-			inspection_mask_text(p->secrets, seen->turns.text, sizeof w->text);
-		}
 		if (seen->kind[w->kind]++ && (!w->is_named || seen->of[w->kind].is_named))
 			continue;
 		seen->of[w->kind] = *w;
-		inspection_mask_text(p->secrets, seen->of[w->kind].text, sizeof w->text);
 		if (w->kind == STALL_TIMER)
 			seen->sleeper = pid[n];
 	}
@@ -155,10 +153,11 @@ static bool read_failed(const struct root *proc, pid_t pid, int64_t *out)
 static void count_failed(struct pauses *p, const struct root *proc, const struct seen *seen,
 			 bool sleeps, int64_t now_ns)
 {
-	int64_t failed;
+	int64_t failed, rest_ns = (now_ns - p->since_ns) / FAILED_PART;
 	bool known;
 
-	if (sleeps && p->failed_known && now_ns - p->failed_ns < FAILED_S * NS_PER_S)
+	rest_ns = rest_ns < FAILED_S * NS_PER_S ? FAILED_S * NS_PER_S : rest_ns;
+	if (sleeps && p->failed_known && now_ns - p->failed_ns < rest_ns)
 		return;
 	known = sleeps && read_failed(proc, seen->sleeper, &failed);
 	p->failed_ns = now_ns;
@@ -265,6 +264,16 @@ void pauses_step(struct pauses *p, const struct tree *t, const struct root *proc
 	p->looked_ns = now_ns;
 }
 
+static void say_text(const struct pauses *p, struct sample *s, const char *key,
+		     const struct pause *k)
+{
+	char text[sizeof k->text];
+
+	memcpy(text, k->text, sizeof text);
+	inspection_mask_text(p->secrets, text, sizeof text);
+	sample_meta_text(s, key, text);
+}
+
 void pauses_say_end(const struct pauses *p, struct sample *s)
 {
 	char key[64];
@@ -275,7 +284,7 @@ void pauses_say_end(const struct pauses *p, struct sample *s)
 		sample_meta_int(s, "job.waited.looks", p->looks);
 	if (p->turns.looks >= LEAST_LOOKS) {
 		sample_meta_int(s, "job.waited.turns_looks", p->turns.looks);
-		sample_meta_text(s, "job.waited.turns_in", p->turns.text);
+		say_text(p, s, "job.waited.turns_in", &p->turns);
 		sample_meta_int(s, "job.waited.turns_most", p->turns.most);
 	}
 	for (int kind = STALL_NONE + 1; kind < STALL_NUMBER_OF; kind++) {
@@ -289,7 +298,7 @@ void pauses_say_end(const struct pauses *p, struct sample *s)
 		snprintf(key, sizeof key, "job.waited.%s_looks", stall_name((enum stall)kind));
 		sample_meta_int(s, key, p->kind[kind].looks);
 		snprintf(key, sizeof key, "job.waited.%s_in", stall_name((enum stall)kind));
-		sample_meta_text(s, key, p->kind[kind].text);
+		say_text(p, s, key, &p->kind[kind]);
 		snprintf(key, sizeof key, "job.waited.%s_most", stall_name((enum stall)kind));
 		sample_meta_int(s, key, p->kind[kind].most);
 	}

@@ -555,11 +555,12 @@ static void put_interrupts(struct core_reader *r, struct devices *cores, struct 
 void core_read_interrupts(struct core_reader *r, struct devices *cores, struct sample *s,
 			  uint32_t first)
 {
-	int64_t before = clock_cpu_ns(), period_ns;
+	int64_t before, period_ns;
 
 	if (!r->tells[CORE_INTERRUPTS] ||
 	    !period_is_due(&r->interrupts_period, s, r->interrupts_period_ns))
 		return;
+	before = clock_cpu_ns();
 	put_interrupts(r, cores, s, first + CORE_INTERRUPTS);
 	period_ns = (clock_cpu_ns() - before) * INTERRUPTS_SHARE;
 	if (period_ns < INTERRUPTS_LEAST_NS)

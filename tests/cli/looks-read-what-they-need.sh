@@ -4,7 +4,8 @@
 # for a child. Of a job that waits, only processes that have run since are looked at again, and the kernel's function that one sleeps in is
 # read only where its system call does not tell all. Neither are ranks of MPI looked for again among processes that execute the program that they
 # did, nor memory in descriptors of a process that has not run. All locks on files are read once in a look, however many processes sleep, and
-# their holders are looked for the more rarely the more often there was none.
+# their holders are looked for the more rarely the more often there was none. The state of a process that is sampled is not read again, the list
+# of segments stays open, and a tmpfs is asked by the shortest way.
 . "$TOP/tests/lib.sh"
 need strace
 [ -x "$LIBEXEC/sonde-unwind" ] || skip "the helper sonde-unwind was not built"
@@ -54,9 +55,14 @@ holds "lists of all locks that were read" "$(count calls '"locks",') >= 1 && $(c
 
 # For 21 seconds.
 sed -i 's/sleep 3/sleep 21/g' job.sh
-strace -f -qq -o calls -e trace=openat "$SONDE" run --quiet -i 500ms -o longer -- sh job.sh
+strace -f -qq -o calls -e trace=openat,statfs "$SONDE" run --quiet -i 500ms -o longer -- sh job.sh
 holds "environments that were read" "$(count calls '"[0-9]*/environ",') >= 4 && $(count calls '"[0-9]*/environ",') <= 8"
 holds "lists of descriptors for memory" "$(count calls '"[0-9]*/fd", O_RDONLY|O_CLOEXEC|O_DIRECTORY') >= 1 && $(count calls '"[0-9]*/fd", O_RDONLY|O_CLOEXEC|O_DIRECTORY') <= 6"
+# The job's own: others may have locks, whose holders are searched among all processes.
+job=$(sed -n 's/.*"\([0-9]*\)\/syscall",.*/\1/p' calls | sort -u | paste -sd '|')
+holds "states of processes that were read again" "$(grep -cE "\"($job)/stat\"," calls) <= 20"
+equal "lists of segments that were opened" 1 "$(count calls '"sysvipc/shm",')"
+equal "questions by way of a process that sees the same mounts" 0 "$(count calls 'statfs("/proc/[0-9]*/root')"
 
 # It wakes all the time, and nobody has a lock.
 strace -f -qq -o calls -e trace=openat "$SONDE" run --quiet -i 100ms -o wakes -- "$PYTHON" -c 'import time

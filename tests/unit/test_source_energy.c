@@ -46,11 +46,16 @@ static void open_energy(struct scene *x, int64_t interval_ns)
 	x->result = source_energy.open(x->state, &x->n.env, &x->n.sample, &x->why);
 }
 
-static void read_after(struct scene *x, int64_t seconds)
+static void read_after_ns(struct scene *x, int64_t ns)
 {
-	x->now_ns += seconds * NS_PER_S;
+	x->now_ns += ns;
 	sample_begin(&x->n.sample, x->now_ns, x->now_ns);
 	assert_int_equal(source_energy.read(x->state, &x->n.sample), 0);
+}
+
+static void read_after(struct scene *x, int64_t seconds)
+{
+	read_after_ns(x, seconds * NS_PER_S);
 }
 
 static void end(struct scene *x)
@@ -392,6 +397,31 @@ static void a_counter_that_stands_still_is_not_0(void **unused)
 	end(&x);
 }
 
+/* Not in each sample, until it goes on. */
+static void a_counter_that_has_failed_is_read_once_a_second(void **unused)
+{
+	const int64_t tenth_ns = NS_PER_S / 10;
+	struct scene x;
+	int samples = 0;
+
+	(void)unused;
+	begin(&x);
+	put_zone(&x, "intel-rapl:0", "package-0", 1000);
+	open_energy(&x, tenth_ns);
+	for (int i = 0; i < 120; i++)
+		read_after_ns(&x, tenth_ns);
+	assert_int_equal(refusal(&x, "package-0")->state, STATE_FAILED);
+	while (joules(&x, "package-0") < 0 && samples < 20) {
+		put_zone(&x, "intel-rapl:0", "package-0", 3000 + samples++);
+		read_after_ns(&x, tenth_ns);
+	}
+	assert_in_range(samples, 2, 10);
+	put_zone(&x, "intel-rapl:0", "package-0", 4000);
+	read_after_ns(&x, tenth_ns);
+	assert_int_equal(joules(&x, "package-0"), 4000);
+	end(&x);
+}
+
 static void garbage_has_failed(void **unused)
 {
 	static const char *const texts[] = {
@@ -487,6 +517,7 @@ int main(void)
 		cmocka_unit_test(what_holds_the_whole_node_counts),
 		cmocka_unit_test(cray_counters_that_stand_still_are_not_read_twice),
 		cmocka_unit_test(a_counter_that_stands_still_is_not_0),
+		cmocka_unit_test(a_counter_that_has_failed_is_read_once_a_second),
 		cmocka_unit_test(garbage_has_failed),
 		cmocka_unit_test(nothing_here_is_unsupported),
 		cmocka_unit_test(perf_gives_what_powercap_forbids),

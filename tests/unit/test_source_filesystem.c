@@ -445,6 +445,43 @@ static void the_working_directory_is_asked_at_the_end(void **unused)
 	unsetenv("TMPDIR");
 }
 
+static size_t one_that_is_gone(const void *rounds, pid_t *out, size_t cap)
+{
+	uint32_t *n = *(uint32_t *const *)rounds;
+
+	(void)cap;
+	*out = INT_MAX;
+	++*n;
+	return 1;
+}
+
+/* Of a job that has none open elsewhere: the longer that is so the more rarely, and at its end. */
+static void files_that_are_written_to_are_looked_for_more_and_more_rarely(void **unused)
+{
+	const pid_t self = getpid();
+	uint32_t rounds = 0, *counter = &rounds;
+	struct node n = { .env = { .interval_ns = NS_PER_S,
+				   .roots = &self,
+				   .nroots = 1,
+				   .job = { .tree = &counter, .pids = one_that_is_gone } } };
+	void *state;
+
+	(void)unused;
+	open_here(&n, &state);
+	for (int i = 1; i <= 100; i++) {
+		sample_begin(&n.sample, i * NS_PER_S, i * NS_PER_S);
+		source_filesystem.read(state, &n.sample);
+		assert_true(i != 10 || rounds >= 8);
+	}
+	assert_in_range(rounds, 20, 50);
+	rounds = 0;
+	sample_begin(&n.sample, 101 * NS_PER_S, 101 * NS_PER_S);
+	n.sample.last = true;
+	source_filesystem.read(state, &n.sample);
+	assert_true(rounds >= 1);
+	close_here(&n, state);
+}
+
 static size_t local_mounts(const char *mountinfo)
 {
 	struct localmounts l = { 0 };
@@ -500,6 +537,7 @@ int main(void)
 		cmocka_unit_test(mounts_are_found_by_path),
 		cmocka_unit_test(only_local_mounts_are_asked),
 		cmocka_unit_test(the_working_directory_is_asked_at_the_end),
+		cmocka_unit_test(files_that_are_written_to_are_looked_for_more_and_more_rarely),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

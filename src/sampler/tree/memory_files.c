@@ -46,7 +46,7 @@ static bool is_memory(const struct memory_files *m, const char *path, struct sta
 	if (strncmp(target, memfd, sizeof memfd - 1) == 0)
 		return fstatat(m->proc->fd, path, st, 0) == 0;
 	for (uint32_t i = 0; i < m->nmounts; i++)
-		if (is_below(target, strchr(m->mount[i].path, '/') + strlen("/root")))
+		if (is_below(target, m->mount[i].path + m->mount[i].point))
 			return fstatat(m->proc->fd, path, st, 0) == 0 &&
 			       st->st_dev == m->mount[i].device && st->st_nlink == 0;
 	return false;
@@ -206,17 +206,15 @@ static void walk(struct walk *w, int dir, int depth)
 static int64_t in_mount(struct memory_files *m, struct memory_mount *mount)
 {
 	struct walk w = { .m = m, .mount = mount, .left = ENTRIES };
-	char path[sizeof m->proc->path + MEMORY_PATH_SIZE];
 	struct statfs fs;
 	struct stat st;
 	int fd;
 
-	snprintf(path, sizeof path, "%s/%s", m->proc->path, mount->path);
-	if (mount->too_many || statfs(path, &fs) || fs.f_type != TMPFS_MAGIC)
+	if (mount->too_many || statfs(mount->path, &fs) || fs.f_type != TMPFS_MAGIC)
 		return 0;
 	if (mount->blocks == fs.f_blocks - fs.f_bfree) /* nobody has more of it, or less */
 		return mount->bytes;
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = open(mount->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return 0;
 	mount->blocks = fs.f_blocks - fs.f_bfree;
@@ -252,15 +250,35 @@ static bool is_behind(const char *mounts, const char *point)
 	return false;
 }
 
-static void add_mount(struct memory_files *m, pid_t pid, const char *point)
+static bool is_same(const struct root *proc, const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return !fstatat(proc->fd, a, &x, 0) && !fstatat(proc->fd, b, &y, 0) &&
+	       x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* Paths mean the same to it as here. */
+static bool sees_the_same(const struct root *proc, pid_t pid)
+{
+	char mounts[48], root[48];
+
+	snprintf(mounts, sizeof mounts, "%d/ns/mnt", (int)pid);
+	snprintf(root, sizeof root, "%d/root", (int)pid);
+	return pid == getpid() ||
+	       (is_same(proc, mounts, "self/ns/mnt") && is_same(proc, root, "/"));
+}
+
+/* before: what the way to it begins with. */
+static void add_mount(struct memory_files *m, const char *before, const char *point)
 {
 	struct memory_mount *mount = &m->mount[m->nmounts];
 	struct stat st;
 
-	*mount = (struct memory_mount){ .blocks = UINT64_MAX };
-	if (snprintf(mount->path, sizeof mount->path, "%d/root%s", (int)pid, point) >=
+	*mount = (struct memory_mount){ .point = strlen(before), .blocks = UINT64_MAX };
+	if (snprintf(mount->path, sizeof mount->path, "%s%s", before, point) >=
 		    (int)sizeof mount->path ||
-	    fstatat(m->proc->fd, mount->path, &st, 0))
+	    stat(mount->path, &st))
 		return;
 	for (uint32_t i = 0; i < m->nmounts; i++)
 		if (m->mount[i].device == st.st_dev)
@@ -280,10 +298,12 @@ static void find_mounts(struct memory_files *m, pid_t pid)
 {
 	struct kept info = { 0 };
 	struct mount one;
+	char path[32], before[sizeof m->proc->path + 32] = "";
 	const char *at;
-	char path[32];
 	uint32_t left = 0;
 
+	if (!sees_the_same(m->proc, pid))
+		snprintf(before, sizeof before, "%s/%d/root", m->proc->path, (int)pid);
 	snprintf(path, sizeof path, "%d/mountinfo", (int)pid);
 	if (!kept_open(&info, m->proc, path, 0, NULL)) {
 		for (at = info.text; mountinfo_next(&at, &one);)
@@ -292,7 +312,7 @@ static void find_mounts(struct memory_files *m, pid_t pid)
 			if (is_candidate(&one) &&
 			    (left-- < MEMORY_MOUNTS_MAX || strcmp(one.point, "/dev/shm") == 0) &&
 			    !is_behind(info.text, one.point))
-				add_mount(m, pid, one.point);
+				add_mount(m, before, one.point);
 	}
 	kept_close(&info);
 }
@@ -319,10 +339,9 @@ static int64_t in_segment(const struct memory_files *m, const char *line)
 static int64_t in_segments(const struct memory_files *m)
 {
 	char text[SEGMENTS_TEXT];
-	ssize_t n = root_read(m->proc, "sysvipc/shm", text, sizeof text);
 	int64_t sum = 0;
 
-	if (n <= 0 && n != -EFBIG)
+	if (m->segments <= 0 || file_reread(m->segments, text, sizeof text) <= 0)
 		return 0;
 	for (const char *line = number_next_line(text); line && *line;
 	     line = number_next_line(line))
@@ -342,6 +361,7 @@ void memory_files_open(struct memory_files *m, const struct root *proc, pid_t pi
 	if (fstatat(proc->fd, path, &st, 0))
 		return;
 	m->owner = st.st_uid;
+	m->segments = root_file(proc, "sysvipc/shm");
 	find_mounts(m, pid);
 	if (launcher)
 		note_inherited(m, launcher);
@@ -349,6 +369,7 @@ void memory_files_open(struct memory_files *m, const struct root *proc, pid_t pi
 
 void memory_files_close(struct memory_files *m)
 {
+	file_close(&m->segments);
 	*m = (struct memory_files){ 0 };
 }
 

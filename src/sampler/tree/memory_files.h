@@ -31,10 +31,13 @@ struct memory_files {
 	uid_t owner;
 	bool (*is_jobs)(const void *of, pid_t pid);
 	const void *of;
-	int left; /* descriptors that are still looked at, this time */
+	int left;     /* descriptors that are still looked at, this time */
+	int segments; /* /proc/sysvipc/shm, kept open; below 1: none */
 	struct memory_mount {
-		/* Below /proc, through a process. It is not held open: its user may unmount it. */
+		/* Through a process that has mounts of its own. It is not held open: its user may
+		 * unmount it. */
 		char path[MEMORY_PATH_SIZE];
+		size_t point; /* where in it the path begins that the process sees */
 		dev_t device;
 		uint64_t blocks; /* in use by anybody, when it was looked through last */
 		int64_t bytes, before;

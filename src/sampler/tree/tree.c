@@ -501,6 +501,14 @@ int64_t tree_ran_ns(const struct tree *t, pid_t pid)
 	return p && p->read_ns ? p->cpu_ns : -1;
 }
 
+const struct proc_stat *tree_stat(const struct tree *t, pid_t pid)
+{
+	const struct process *p = t->reading.clocks ? table_find(&t->table, pid) : NULL;
+
+	return p && p->read_ns && !p->ended && !p->vanished && !(p->stale & READ_STAT) ? &p->stat
+										       : NULL;
+}
+
 size_t tree_named(const struct tree *t, const char *beginning, pid_t *out, size_t cap)
 {
 	size_t n = 0, len = strlen(beginning);

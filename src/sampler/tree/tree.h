@@ -16,6 +16,7 @@
 #include "job/message.h"
 #include "job/secret/secret_list.h"
 #include "sampler/budget.h"
+#include "source/procfile.h"
 
 #include <sys/resource.h>
 
@@ -70,6 +71,9 @@ int64_t tree_cpu_ns(const struct tree *t);
 /* CPU of a process by its clock, as the last sample found it: it has run if that is another. -1:
  * not known so exactly. */
 int64_t tree_ran_ns(const struct tree *t, pid_t pid);
+/* What its stat said in the last sample, or would have: it has not run since it was read. NULL: not
+ * known. */
+const struct proc_stat *tree_stat(const struct tree *t, pid_t pid);
 /* Threads that ran, or wanted to, when they were looked at last. */
 int64_t tree_threads_running(const struct tree *t);
 /* Births, ends, readings, series: one sample. last: the final one; what is alive is summed up too.

@@ -36,7 +36,7 @@ void cgroup_below_close(struct cgroup_below *x)
 
 static struct cgroup_below_group *find(struct cgroup_below *x, ino_t inode)
 {
-	for (size_t i = 0; i < CGROUPS_BELOW; i++)
+	for (size_t i = 0; i <= x->last; i++)
 		if (x->group[i].dir && x->group[i].inode == inode)
 			return &x->group[i];
 	return NULL;
@@ -59,8 +59,10 @@ static bool add(struct cgroup_below *x, const struct cgroup_below_group *above, 
 						  .inode = inode,
 						  .parent = above->inode,
 						  .fresh = true };
-		if (g->dir > 0 && g->file > 0)
+		if (g->dir > 0 && g->file > 0) {
+			x->last = i > x->last ? i : x->last;
 			return true;
+		}
 		g->dir = g->dir > 0 ? g->dir : 0;
 		g->file = g->file > 0 ? g->file : 0;
 		forget(g);
@@ -120,7 +122,7 @@ static void look_for_new(struct cgroup_below *x, char *text, size_t size)
 
 	while (added) {
 		added = false;
-		for (size_t i = 0; i < CGROUPS_BELOW; i++)
+		for (size_t i = 0; i <= x->last; i++)
 			if (x->group[i].dir)
 				added |= list(x, &x->group[i], text, size);
 	}
@@ -130,17 +132,19 @@ int64_t cgroup_below_kills(struct cgroup_below *x, bool look, char *text, size_t
 {
 	int64_t kills;
 
-	for (size_t i = 1; i < CGROUPS_BELOW; i++)
+	for (size_t i = 1; i <= x->last; i++)
 		if (x->group[i].dir)
 			take(x, &x->group[i], text, size);
 	if (look)
 		look_for_new(x, text, size);
 	kills = x->gone;
-	for (size_t i = 1; i < CGROUPS_BELOW; i++) {
+	for (size_t i = 1; i <= x->last; i++) {
 		if (x->group[i].fresh)
 			take(x, &x->group[i], text, size);
 		number_add(&kills, x->group[i].kills);
 	}
+	while (x->last && !x->group[x->last].dir)
+		x->last--;
 	return kills;
 }
 

@@ -35,6 +35,7 @@ struct cgroup_below {
 		int64_t kills;
 		bool fresh;     /* not read yet */
 	} group[CGROUPS_BELOW]; /* the first is the group itself, of which file stays 0 */
+	size_t last;            /* place that is taken */
 	int64_t gone;           /* the kills of those that are no more */
 };
 

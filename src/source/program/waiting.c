@@ -152,21 +152,29 @@ static ssize_t read_of(const struct thread *t, const char *file, char *out, size
 	return root_read(t->proc, path, out, size);
 }
 
-/* "202 0x55e8 0x80 0x2 0x0 0x0 0x0 SP PC"; "running" and "-1 SP PC" are no call. */
-static void read_call(struct thread *t)
+static bool begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* "202 0x55e8 0x80 0x2 0x0 0x0 0x0 SP PC"; "running" and "-1 SP PC" are no call. False: it runs. */
+static bool read_call(struct thread *t)
 {
 	char text[256], *end = text;
 	long call;
 
 	t->call = -1;
 	if (read_of(t, "syscall", text, sizeof text) <= 0)
-		return;
+		return true;
+	if (begins(text, "running"))
+		return false;
 	call = strtol(text, &end, 10);
 	if (end == text || call < 0)
-		return;
+		return true;
 	for (size_t i = 0; i < sizeof t->arg / sizeof t->arg[0]; i++)
 		t->arg[i] = strtoull(end, &end, 16);
 	t->call = call;
+	return true;
 }
 
 static void read_function(struct thread *t)
@@ -191,11 +199,6 @@ bool thread_file(const struct thread *t, uint64_t fd, char *out, size_t size)
 		return false;
 	out[n] = '\0';
 	return true;
-}
-
-static bool begins(const char *text, const char *with)
-{
-	return strncmp(text, with, strlen(with)) == 0;
 }
 
 static enum stall by_file(struct thread *t, enum stall kind, enum stall pipe)
@@ -403,7 +406,8 @@ static enum stall kind_of(struct thread *t)
 		return STALL_NONE;
 	if (t->state == 'T' || t->state == 't')
 		return STALL_STOPPED;
-	read_call(t);
+	if (!read_call(t))
+		return STALL_NONE;
 	kind = by_call(t);
 	if (kind == STALL_UNKNOWN)
 		kind = by_function(t);
@@ -476,34 +480,43 @@ static enum stall look_at_threads(struct thread t, char target[THREAD_TARGET], s
 	return best;
 }
 
-int waiting_look(const struct root *proc, struct waiting_known *known, pid_t pid,
-		 struct waiting *out)
+/* False: it is gone. */
+static bool read_stat(const struct root *proc, pid_t pid, struct proc_stat *out)
 {
-	char path[48], text[512], threads[32] = "";
+	char path[48], text[512];
+
+	snprintf(path, sizeof path, "%d/stat", (int)pid);
+	return root_read(proc, path, text, sizeof text) > 0 && proc_stat_parse(text, out) == 0;
+}
+
+int waiting_look(const struct root *proc, struct waiting_known *known, pid_t pid,
+		 const struct proc_stat *stat, struct waiting *out)
+{
+	char threads[32] = "";
 	struct filelocks own = { 0 };
 	struct thread t = { .proc = proc,
 			    .known = known ? &known->connections : NULL,
 			    .locks = known ? &known->locks : &own,
 			    .pid = pid };
-	struct proc_stat st;
+	struct proc_stat now;
 
-	snprintf(path, sizeof path, "%d/stat", (int)pid);
-	if (root_read(proc, path, text, sizeof text) <= 0 || proc_stat_parse(text, &st) != 0 ||
-	    proc_stat_ended(&st))
+	if (!stat && read_stat(proc, pid, &now))
+		stat = &now;
+	if (!stat || proc_stat_ended(stat))
 		return -ESRCH;
 	*out = (struct waiting){ .takers = 0 };
-	t.state = st.state;
+	t.state = stat->state;
 	snprintf(t.dir, sizeof t.dir, "%d", (int)pid); /* its files are those of its only thread */
-	out->kind = st.num_threads == 1 ? kind_of(&t) : look_at_threads(t, t.target, out);
-	if (st.num_threads == 1)
+	out->kind = stat->num_threads == 1 ? kind_of(&t) : look_at_threads(t, t.target, out);
+	if (stat->num_threads == 1)
 		out->passes = t.passes;
 	filelocks_forget(&own);
 	if (out->kind == STALL_NUMBER_OF)
 		return -ESRCH;
-	if (st.num_threads > 1)
-		snprintf(threads, sizeof threads, ", %lld threads", (long long)st.num_threads);
+	if (stat->num_threads > 1)
+		snprintf(threads, sizeof threads, ", %lld threads", (long long)stat->num_threads);
 	out->is_named = t.target[0] != '\0';
-	snprintf(out->text, sizeof out->text, "%s (pid %d%s) %s%s%.159s", st.comm, (int)pid,
+	snprintf(out->text, sizeof out->text, "%s (pid %d%s) %s%s%.159s", stat->comm, (int)pid,
 		 threads, stall_words(out->kind), t.target[0] ? ": " : "", t.target);
 	return 0;
 }

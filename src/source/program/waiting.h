@@ -11,6 +11,7 @@
 
 #include "base/root.h"
 #include "core/stacks/waitkind.h"
+#include "source/procfile.h"
 #include "source/program/connections.h"
 #include "source/program/filelocks.h"
 
@@ -61,8 +62,9 @@ struct waiting_known {
 	struct filelocks locks;
 };
 
-/* known: NULL: of no other look. 0, or -errno when it is gone. */
+/* known: NULL: of no other look. stat: what its file says, or NULL: it is read. 0, or -errno when
+ * it is gone. */
 int waiting_look(const struct root *proc, struct waiting_known *known, pid_t pid,
-		 struct waiting *out);
+		 const struct proc_stat *stat, struct waiting *out);
 
 #endif

@@ -75,6 +75,8 @@ static const struct metric metrics[] = {
 _Static_assert(sizeof metrics / sizeof metrics[0] == METRICS_NUMBER_OF, "a row for every index");
 
 enum { FILES_A_SECOND = 8, PIDS = 256 };
+/* After a round of all processes in vain: such a part of the time so far, at most. */
+enum { REST_PART = 8, REST_MOST_S = 30 };
 enum { LOCAL_S = 5 }; /* from one question to all local file systems to the next */
 enum { ROOT, OUTPUT, WORK, TEMPORARY, WRITTEN, FILLED, NPLACES };
 /* Labels of the instance, with the path. */
@@ -99,7 +101,7 @@ struct filesystem {
 	struct place place[NPLACES];
 	struct kept mountinfo; /* until every place was told of */
 	bool wants_written;    /* there is a job, and a helper for WRITTEN, or there may be */
-	bool began;            /* the first sample was taken */
+	int64_t began_ns;      /* the first sample; 0: none yet */
 	int64_t period_ns;
 	/* The job's open files, looked at in turn until WRITTEN is found. */
 	const struct source_env *env;
@@ -108,6 +110,7 @@ struct filesystem {
 	struct fdlist files;
 	pid_t pids[PIDS];
 	size_t npids, turn;     /* pids[turn] is the next one */
+	int64_t rest_ns;        /* until then none is looked at */
 	char mounts[16 * 1024]; /* of a process in another mount namespace */
 };
 
@@ -338,6 +341,24 @@ static bool has_helper(struct filesystem *f)
 	return f->wants_written;
 }
 
+/* Another round of those that are there now; false: not yet. */
+static bool begin_round(struct filesystem *f, const struct sample *s)
+{
+	int64_t rest_ns = (s->mono_ns - f->began_ns) / REST_PART;
+
+	if (f->npids) {
+		f->turn = f->npids = 0;
+		f->rest_ns = s->mono_ns +
+			     (rest_ns < REST_MOST_S * NS_PER_S ? rest_ns : REST_MOST_S * NS_PER_S);
+	}
+	if (s->mono_ns < f->rest_ns && !s->last)
+		return false;
+	f->npids = f->env->job.pids(f->env->job.tree, f->pids, PIDS);
+	if (f->npids > PIDS)
+		f->npids = PIDS;
+	return f->npids > 0;
+}
+
 static void look_for_files(struct filesystem *f, struct sample *s)
 {
 	char target[FDLIST_TARGET];
@@ -350,14 +371,9 @@ static void look_for_files(struct filesystem *f, struct sample *s)
 				look_at(f, s, f->pids[f->turn - 1], fd);
 			continue;
 		}
-		if (f->turn >= f->npids) {
-			f->turn = 0;
-			f->npids = f->env->job.pids(f->env->job.tree, f->pids, PIDS);
-			if (f->npids > PIDS)
-				f->npids = PIDS;
-		}
-		if (f->turn < f->npids)
-			fdlist_open(&f->files, &f->env->proc, f->pids[f->turn++]);
+		if (f->turn == f->npids && !begin_round(f, s))
+			return;
+		fdlist_open(&f->files, &f->env->proc, f->pids[f->turn++]);
 	}
 }
 
@@ -417,10 +433,10 @@ static int filesystem_read(void *state, struct sample *s)
 	struct filesystem *f = state;
 	bool told = true;
 
-	if (f->began && (!s->last || f->place[WRITTEN].helper.answer) && f->env->job.tree &&
+	if (f->began_ns && (!s->last || f->place[WRITTEN].helper.answer) && f->env->job.tree &&
 	    period_is_due(&f->looks, s, NS_PER_S) && has_helper(f))
 		look_for_files(f, s);
-	f->began = true;
+	f->began_ns = f->began_ns ? f->began_ns : s->mono_ns;
 	if (s->last && is_looking(f))
 		look_below(f);
 	if (!*f->place[FILLED].path &&
