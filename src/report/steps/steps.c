@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In whose samples steps are looked for. */
-enum { SIGNALS = STEP_CALLS + 1 };
 static int no_memory(const struct run *r, struct err *e)
 {
 	return err_set(e, -ENOMEM, "out of memory for the steps of %.300s", r->path);
@@ -118,9 +116,8 @@ static double swing_of(const struct steps *x, const struct step_grid *g, uint32_
 /*
  * Whether it may be the beat of much shorter steps with the samples, as a wheel in a film turns
  * slowly. What is counted (CPU time, bytes, calls) is never lost between two samples, so that a
- * beat moves it by no more than one of those steps does, which take about a reading. Of steps that
- * long ones of their own move it by a good part: less of it is taken for a beat. Whoever never
- * rests that often has no such steps.
+ * beat moves it by no more than one of those steps does, which take about a reading. Real steps
+ * move it by a good part of what they do. Threads that do not rest that often have no such steps.
  */
 static bool may_be_beat(const struct steps *x, const struct step_grid *g, uint32_t measure)
 {
@@ -151,7 +148,7 @@ bool steps_are_of_job(const struct steps *x, const struct step_grid *g, uint32_t
 static int find_in(struct steps *x, const struct step_grid *g, const uint32_t *measure,
 		   uint32_t nmeasures, uint32_t *shown_by, double *worth)
 {
-	const double *signal[SIGNALS] = { 0 };
+	const double *signal[STEP_SIGNALS] = { 0 };
 	struct cycle c;
 	double clear = NAN;
 	int rc;
@@ -183,9 +180,9 @@ static int find_in(struct steps *x, const struct step_grid *g, const uint32_t *m
  */
 static int find_in_samples(struct steps *x, const struct step_grid *g, double *worth)
 {
-	uint32_t measure[SIGNALS], n = SIGNALS, by = 0;
+	uint32_t measure[STEP_SIGNALS], n = STEP_SIGNALS, by = 0;
 
-	for (uint32_t i = 0; i < SIGNALS; i++)
+	for (uint32_t i = 0; i < STEP_SIGNALS; i++)
 		measure[i] = i;
 	while (n) {
 		int rc = find_in(x, g, measure, n, &by, worth);
