@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * steps SEED N [rounds] [every] - how well steps are found in made jobs (tests/made_steps.h;
- * rounds: tests/made_rounds.h): N that iterate and N that do not, with seeds from SEED on. Prints
- * two columns, what and percent: loops whose mean step is found within 2 %, whose median step is;
- * loops of which nothing is found; jobs without steps in which some are found; slow steps that are
- * found. every: each loop that was missed on standard error.
+ * steps SEED N [rounds | beats] [every] - how well steps are found in made jobs
+ * (tests/made_steps.h; rounds: tests/made_rounds.h): N that iterate and N that do not, with seeds
+ * from SEED on. Prints two columns, what and percent: loops whose mean step is found within 2 %,
+ * whose median step is; loops of which nothing is found; jobs without steps in which some are
+ * found; slow steps that are found. beats: N whose steps are too short for the samples, of which
+ * steps many times too long are found; those that only memory shows by themselves. every: each loop
+ * that was missed on standard error.
  */
 #include "report/steps/steps.h"
 #include "../tests/made_rounds.h"
@@ -78,14 +80,50 @@ static double percent(unsigned n, unsigned of)
 	return of ? 100.0 * n / of : NAN;
 }
 
+/* Of those that only memory shows, and of the others. */
+static void look_at_beats(uint64_t from, uint64_t n, bool every)
+{
+	unsigned loops[2] = { 0 }, wrong[2] = { 0 };
+
+	for (uint64_t seed = from; seed < from + n; seed++) {
+		const struct summary s = { 0 };
+		bool memory = seed % MADE_LOOPS == MADE_MEMORY_ONLY;
+		struct synth *run;
+		struct steps x;
+		struct err e;
+
+		made_beat(&job, seed);
+		run = made_run(&job);
+		if (steps_make(&x, &s, &run->run, &e)) {
+			fprintf(stderr, "%s\n", e.text);
+			exit(2);
+		}
+		loops[memory]++;
+		wrong[memory] += x.n > 0;
+		if (every && x.n)
+			fprintf(stderr, "%llu %s: %.4f s each %.3f s, jitter %.3f: %u of %.4f s\n",
+				(unsigned long long)seed, job.kind, job.period_s, job.interval_s,
+				job.jitter, x.n, x.median_s);
+		steps_free(&x);
+		synth_free(run);
+	}
+	printf("beats\t%.1f\nmemory\t%.1f\n", percent(wrong[0], loops[0]),
+	       percent(wrong[1], loops[1]));
+}
+
 int main(int argc, char **argv)
 {
 	bool rounds = argc > 3 && !strcmp(argv[3], "rounds");
-	bool every = argc > 3 + rounds;
+	bool beats = argc > 3 && !strcmp(argv[3], "beats");
+	bool every = argc > 3 + (rounds || beats);
 	struct tally t = { 0 };
 	uint64_t from = argc > 2 ? strtoull(argv[1], NULL, 10) : 1;
 	uint64_t n = argc > 2 ? strtoull(argv[2], NULL, 10) : 100;
 
+	if (beats) {
+		look_at_beats(from, n, every);
+		return 0;
+	}
 	for (uint64_t seed = from; seed < from + n; seed++) {
 		if (rounds)
 			made_round(&job, seed);

@@ -3,7 +3,7 @@
 # How well steps are found in made jobs with known truth and fixed seeds (bench/steps.c, tests/made_steps.h): 100 loops of 0.2 to 20 s with up to 15 %
 # of jitter, warm-up, slow steps and checkpoints, seen 4.5 to 60 times a step; and 100 jobs that do not iterate: random walks, bursts, builds, ramps,
 # noise. Half of the seeds were kept aside while the code was written. Likewise a second family, with other shapes, jitter, drift, checkpoints and
-# sampling (tests/made_rounds.h), written before its author read the code. Then real programs that iterate, with the real recorder, beside what they
+# sampling (tests/made_rounds.h), written before its author read the code. Then loops whose steps are too short for the samples and may beat with them. Then real programs that iterate, with the real recorder, beside what they
 # measured themselves (bench/steps_real.py), of two families; half of the second was kept aside; and of a third and fourth (bench/steps_varied.py, bench/steps_told.py),
 # half of each kept, too. QUICK=1 leaves those out. On a busy machine their steps
 # differ by far more than 2 %: the load is shown.
@@ -27,6 +27,11 @@ for half in open:1 kept:900001 open,_second_family:1:rounds kept,_second_family:
 	figure "50 loops, $name: nothing found" "$(value "$name" none)" %
 	figure "50 loops, $name: slow steps found" "$(value "$name" slow)" %
 	bar "50 jobs without steps, $name: some found" "$(value "$name" invented)" % "<=" 2
+done
+for half in open:1 kept:900001; do
+	"$BUILD/bench/steps" "${half#*:}" 140 beats >"$scratch/beats"
+	bar "120 even loops of half an interval to twice it, ${half%:*}: longer steps found" "$(value beats beats)" % "<=" 10
+	figure "20 more that only memory shows, ${half%:*}: longer steps found" "$(value beats memory)" %
 done
 if [ -z "${QUICK:-}" ]; then
 	SONDE=$(realpath "$BUILD/sonde")

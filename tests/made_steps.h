@@ -248,6 +248,30 @@ static inline void made_loop(struct made_job *j, uint64_t seed)
 	made_sample(j);
 }
 
+enum { MADE_MEMORY_ONLY = 5 }; /* of made_loops */
+
+/* Even steps of half an interval between samples to twice it, which may beat with these. */
+static inline void made_beat(struct made_job *j, uint64_t seed)
+{
+	struct made_loop l;
+
+	*j = (struct made_job){ .random.state = seed * 31 + 5, .interval_s = 0.05 };
+	l.kind = (int)(seed % MADE_LOOPS);
+	l.period_s = j->interval_s * made_log_between(j, 0.45, 2.2);
+	l.cores = made_log_between(j, 0.5, 3.8);
+	l.share = made_between(j, 0.05, 0.85);
+	l.bytes = l.period_s * made_log_between(j, 1e6, 1e9);
+	j->kind = made_loops[l.kind];
+	j->jitter = made_log_between(j, 0.001, 0.03);
+	j->noise = made_between(j, 0.005, 0.03);
+	j->drift = made_between(j, 0, 0.04);
+	made_put(j, (struct made_piece){ made_between(j, 0.5, 1), 0.3, 0, 0, 1e9 });
+	made_iterate(j, &l, (uint32_t)fmin(500, 30 / l.period_s), 0);
+	j->period_s = made_mean(j);
+	j->median_s = made_median(j);
+	made_sample(j);
+}
+
 /* ---- no steps ---- */
 
 static inline void made_walk(struct made_job *j, double s, double dt)

@@ -327,6 +327,35 @@ static void test_what_tells_nothing_is_not_read(void **state)
 	synth_free(s);
 }
 
+/* Nor a difference of two such, as long as nothing else is made of them. */
+static void test_a_difference_is_not_read(void **state)
+{
+	static const struct metric room = { "node.room", .kind = KIND_GAUGE },
+				   taken = { "node.taken", .kind = KIND_GAUGE };
+	struct selection sel = { .combine = true, .metrics = "*" };
+	struct synth *s = synth_new(4);
+	uint32_t first;
+	struct derive d;
+	struct err e;
+
+	(void)state;
+	first = synth_series(s, 1, synth_metric(s, room), 0);
+	synth_series(s, 1, synth_metric(s, taken), 0);
+	synth_metric(s, (struct metric){ "node.left", .kind = KIND_GAUGE,
+					 .formula = "node.room - node.taken" });
+	assert_int_equal(derive_open(&d, &s->run, &sel, &e), 0);
+	plan_leave_to_ranges(&d.plan);
+	assert_false(d.plan.wanted[first] || d.plan.wanted[first + 1]);
+	derive_close(&d);
+	synth_metric(s, (struct metric){ "node.half", .kind = KIND_GAUGE,
+					 .formula = "node.taken / node.room" });
+	assert_int_equal(derive_open(&d, &s->run, &sel, &e), 0);
+	plan_leave_to_ranges(&d.plan);
+	assert_true(d.plan.wanted[first] && d.plan.wanted[first + 1]);
+	derive_close(&d);
+	synth_free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -343,6 +372,7 @@ int main(void)
 		cmocka_unit_test(test_formula_without_sense_has_no_values),
 		cmocka_unit_test(test_rates_of_many_rows_are_those_of_each),
 		cmocka_unit_test(test_what_tells_nothing_is_not_read),
+		cmocka_unit_test(test_a_difference_is_not_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

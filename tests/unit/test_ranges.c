@@ -26,13 +26,20 @@ static const struct metric metrics[] = {
 	  .storage = STORE_REAL },
 	{ "job.cpu_seconds", .label = "W", .help = "W.", .unit = UNIT_SECONDS, .div = 100,
 	  .kind = KIND_COUNTER },
+	{ "node.room_bytes", .label = "R", .help = "R.", .unit = UNIT_BYTES, .mul = 1 << 10,
+	  .kind = KIND_GAUGE },
+	{ "node.taken_bytes", .label = "T", .help = "T.", .unit = UNIT_BYTES, .mul = 1 << 10,
+	  .kind = KIND_GAUGE },
 	{ "node.double_load", .label = "L", .help = "L.", .kind = KIND_GAUGE,
 	  .formula = "2 * node.load" },
+	{ "node.left_bytes", .label = "F", .help = "F.", .unit = UNIT_BYTES, .kind = KIND_GAUGE,
+	  .formula = "node.room_bytes - node.taken_bytes" },
 	{ "disk.queue_count", .domain = "disk", .label = "Q", .help = "Q.", .unit = UNIT_COUNT,
 	  .kind = KIND_GAUGE, .over_instances = COMBINE_SUM },
 	{ "disk.mode", .domain = "disk", .label = "M", .help = "M.", .kind = KIND_STATE },
 };
-enum { NODE_METRICS = 5, FORMULA = 5, DISK_METRICS = 2, DISK_FIRST = 6, DISKS = 2 };
+enum { ROOM = 5, TAKEN, NODE_METRICS, FORMULA = 7, FORMULAS = 2, DISK_FIRST = 9 };
+enum { DISK_METRICS = 2, DISKS = 2 };
 enum { SERIES = NODE_METRICS + DISKS * DISK_METRICS };
 
 struct maker {
@@ -43,6 +50,7 @@ struct maker {
 	int64_t value[SERIES], mono_ns;
 	char dir[64];
 	int fd;
+	bool grows, apart; /* the room; and it is not read with what is taken of it */
 };
 
 static uint64_t pick(struct maker *m, uint64_t below)
@@ -55,7 +63,7 @@ static uint64_t pick(struct maker *m, uint64_t below)
 
 static void open_series(struct maker *m)
 {
-	sample_catalogue(&m->s, &metrics[FORMULA], 1);
+	sample_catalogue(&m->s, &metrics[FORMULA], FORMULAS);
 	for (uint32_t i = 0; i < NODE_METRICS; i++)
 		m->slot[i] = sample_series(&m->s, &metrics[i], 1, 0);
 	for (uint32_t d = 0; d < DISKS; d++) {
@@ -70,15 +78,19 @@ static void open_series(struct maker *m)
 /* Unlike series: ones that rest, ones that are away for a while, ones that come late. */
 static void put_row(struct maker *m, unsigned row)
 {
+	bool put = false;
+
 	m->mono_ns += 1 + (int64_t)pick(m, 3 * NS_PER_S);
 	sample_begin(&m->s, INT64_C(1700000000) * NS_PER_S + m->mono_ns, m->mono_ns);
 	for (uint32_t i = 0; i < SERIES; i++) {
 		double real;
 
-		if (pick(m, 4) == 0)
+		if (pick(m, 4) == 0 && (i != ROOM || m->grows))
 			m->value[i] += (int64_t)pick(m, 1000) - (i == 4 ? 0 : 500);
 		real = (double)m->value[i] / 7;
-		if ((row / 20 + i) % 5 == 0 || (pick(m, 9) == 0 && i % 2))
+		if (i != TAKEN || m->apart)
+			put = (row / 20 + i) % 5 && (pick(m, 9) || i % 2 == 0);
+		if (!put)
 			continue;
 		if (i == 3)
 			memcpy(&m->s.value[m->slot[i]], &real, sizeof real);
@@ -109,6 +121,8 @@ static void write_node(struct maker *m, const char *host, bool closed)
 static void make(struct maker *m, uint64_t seed)
 {
 	*m = (struct maker){ .seed = (seed + 1) * UINT64_C(0x9e3779b97f4a7c15) };
+	m->grows = seed % 3 == 2;
+	m->apart = seed % 4 == 3;
 	snprintf(m->dir, sizeof m->dir, "ranges.XXXXXX");
 	assert_non_null(mkdtemp(m->dir));
 	m->fd = open(m->dir, O_RDONLY | O_DIRECTORY);
@@ -234,6 +248,52 @@ static void check_formula(const struct summary *s, uint32_t node)
 	assert_true(near(stats_mean(&twice->stats), 2 * stats_mean(&load->stats), load->stats.max));
 }
 
+/* A column's values in base units, by the name of its metric; NULL: the chunk has none. */
+static const struct chunk_column *column_of(const struct run *r, const struct chunk *c,
+					    const char *metric)
+{
+	for (uint32_t i = 0; i < c->ncolumns; i++)
+		if (!strcmp(r->metrics[r->series[c->column[i].series].metric].row.name, metric))
+			return &c->column[i];
+	return NULL;
+}
+
+static void check_difference(const struct summary *s, struct run *r, uint32_t node)
+{
+	const struct summary_metric *left = find(s, "node.left_bytes", node);
+	struct truth t = { .standing = NAN };
+	int64_t before = 0;
+	struct chunk c;
+
+	r->rewind(r);
+	while (r->next_chunk(r, NULL, &c, NULL) > 0) {
+		const struct chunk_column *room = column_of(r, &c, "node.room_bytes"),
+					  *taken = column_of(r, &c, "node.taken_bytes");
+
+		for (uint32_t row = 0; row < c.nrows && c.node == node; row++) {
+			double seconds = (double)(c.mono_ns[row] - before) / 1e9;
+
+			before = c.mono_ns[row];
+			if (!isnan(t.standing)) {
+				t.weighted += t.standing * seconds;
+				t.weight += seconds;
+				t.standing = NAN;
+			}
+			if (room && taken && room->present[row] && taken->present[row])
+				take(&t, (double)((room->value[row] - taken->value[row]) * 1024));
+		}
+	}
+	assert_int_equal(left != NULL, t.n > 0);
+	if (!left)
+		return;
+	assert_int_equal(left->stats.n, t.n);
+	assert_true(left->stats.min == t.min && left->stats.max == t.max);
+	assert_true(left->stats.first == t.first && left->stats.last == t.last);
+	assert_true(near(left->stats.weight, t.weight, t.weight));
+	assert_true(near(left->stats.weighted_sum, t.weighted,
+			 fmax(fabs(t.min), fabs(t.max)) * t.weight));
+}
+
 /* What the footer of a chunk says of a column, computed from its rows. */
 static struct truth column_truth(const struct chunk *c, const struct chunk_column *column,
 				 const struct metric *m)
@@ -336,8 +396,10 @@ static void check(const char *dir, uint64_t seed)
 	assert_int_equal(summary_make_as(&s, r, &all, NULL), 0);
 	for (uint32_t i = 1; i < r->nseries; i++)
 		check_series(&s, r, i, &t[i]);
-	for (uint32_t i = 1; i < r->nnodes; i++)
+	for (uint32_t i = 1; i < r->nnodes; i++) {
 		check_formula(&s, i);
+		check_difference(&s, r, i);
+	}
 	assert_same_when_judged(&s, r);
 	if (seed % 5 == 0)
 		check_again(r, &s);

@@ -176,6 +176,14 @@ bool expr_may_be_known(const struct expr *x, expr_lookup *may, void *ctx)
 	return stack[0];
 }
 
+bool expr_is_difference(const struct expr *x)
+{
+	const struct op *op = x->op;
+
+	return x->nops == 3 && op[0].code == OP_NAME && op[1].code == OP_NAME &&
+	       op[2].code == OP_SUBTRACT && !op[0].function && !op[1].function;
+}
+
 void expr_names(const struct expr *x,
 		void (*visit)(void *ctx, const char *function, const char *name), void *ctx)
 {

@@ -45,6 +45,8 @@ void expr_eval_column(const struct expr *x, expr_look_up_column *look_up, void *
 /* Whether it may be known where names may be that are looked up as known; else it never is,
  * whatever their values are. */
 bool expr_may_be_known(const struct expr *x, expr_lookup *may, void *ctx);
+/* Whether it is one bare name less another, and nothing else. */
+bool expr_is_difference(const struct expr *x);
 /* Visit each name the expression asks for (with its function or NULL). */
 void expr_names(const struct expr *x,
 		void (*visit)(void *ctx, const char *function, const char *name), void *ctx);

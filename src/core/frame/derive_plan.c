@@ -430,6 +430,20 @@ static bool is_told_by_ranges(const struct plan *p, const struct cell *c)
 	return c->role == CELL_MEASURED && !q->rate && q->metric->storage == STORE_INT;
 }
 
+/* Of two that are. */
+static bool is_difference(const struct plan *p, const struct cell *c)
+{
+	const struct quantity *q = &p->quantity[c->quantity];
+	uint32_t from, part;
+
+	if (c->role != CELL_DERIVED || q->ninputs != 2 || !expr_is_difference(q->formula))
+		return false;
+	from = p->source[c->first_source];
+	part = p->source[c->first_source + 1];
+	return from && part && is_told_by_ranges(p, &p->cell[from]) &&
+	       is_told_by_ranges(p, &p->cell[part]);
+}
+
 struct inputs {
 	const struct plan *p;
 	const struct cell *c;
@@ -466,17 +480,19 @@ static bool find_known(struct plan *p, uint32_t cell)
 	return c->may_be;
 }
 
-/* What a cell in rows is made from is in rows, too. True when that adds any. */
+/* What a cell in rows is made from is in rows, too, and a difference of what is. True when that
+ * adds any. */
 static bool spread(struct plan *p, uint32_t cell)
 {
 	struct cell *c = &p->cell[cell];
+	uint32_t n = c->role == CELL_DERIVED ? p->quantity[c->quantity].ninputs : 0;
 	bool more = false;
 
 	if (!c->in_rows && p->cell[c->combined].in_rows && c->combined)
 		more = c->in_rows = true;
-	if (!c->in_rows || c->role != CELL_DERIVED)
-		return more;
-	for (uint32_t i = 0; i < p->quantity[c->quantity].ninputs; i++) {
+	for (uint32_t i = 0; i < n && !c->in_rows && c->difference; i++)
+		more = c->in_rows = p->cell[p->source[c->first_source + i]].in_rows;
+	for (uint32_t i = 0; i < n && c->in_rows; i++) {
 		uint32_t source = p->source[c->first_source + i];
 
 		if (source && !p->cell[source].in_rows)
@@ -500,12 +516,22 @@ static void for_all_cells(struct plan *p, bool (*change)(struct plan *p, uint32_
 void plan_leave_to_ranges(struct plan *p)
 {
 	for_all_cells(p, find_known);
-	for (uint32_t i = 1; i < p->ncells; i++)
-		p->cell[i].in_rows = p->cell[i].emitted && p->cell[i].may_be &&
-				     (p->cell[i].kept || !is_told_by_ranges(p, &p->cell[i]));
+	for (uint32_t i = 1; i < p->ncells; i++) {
+		struct cell *c = &p->cell[i];
+
+		c->difference = c->emitted && c->may_be && is_difference(p, c);
+		c->in_rows = c->emitted && c->may_be &&
+			     (c->kept || !(c->difference || is_told_by_ranges(p, c)));
+	}
 	for_all_cells(p, spread);
-	for (uint32_t i = 1; i < p->ncells; i++)
-		p->cell[i].ranged = p->cell[i].emitted && !p->cell[i].in_rows;
+	for (uint32_t i = 1; i < p->ncells; i++) {
+		struct cell *c = &p->cell[i];
+
+		c->ranged |= c->emitted && !c->in_rows;
+		c->difference &= c->ranged;
+		for (uint32_t k = 0; k < 2 && c->difference; k++)
+			p->cell[p->source[c->first_source + k]].ranged = true;
+	}
 	for (uint32_t s = p->first_series; s < p->behind_series; s++)
 		if (p->wanted[s])
 			p->wanted[s] = p->cell[p->series_cell[s]].in_rows;

@@ -51,10 +51,12 @@ struct cell {
 				* of the whole: its first member */
 	enum cell_role role;
 	bool emitted;
-	bool kept;    /* set by who wants it in rows, whatever ranges say */
-	bool may_be;  /* known, by what it is made from */
-	bool in_rows; /* emitted, or needed for what is */
-	bool ranged;  /* emitted, but not in rows: see plan_leave_to_ranges */
+	bool kept;       /* set by who wants it in rows, whatever ranges say */
+	bool may_be;     /* known, by what it is made from */
+	bool in_rows;    /* emitted, or needed for what is */
+	bool ranged;     /* emitted, or a part of a difference, but not in rows: see
+			  * plan_leave_to_ranges */
+	bool difference; /* ranged: of its two sources, which are, too */
 };
 
 struct holder {
@@ -82,7 +84,8 @@ struct plan {
 int plan_make(struct plan *p, const struct run *r, const struct selection *sel, struct err *e);
 void plan_free(struct plan *p);
 /* For who wants statistics, not rows: what is only measured, and nothing else is made of, leaves
- * the rows; the ranges of its series (core/frame/run.h) say as much. */
+ * the rows; the ranges of its series (core/frame/run.h) say as much. So does a difference of two
+ * such, which tell it as long as the first is the same all the time. */
 void plan_leave_to_ranges(struct plan *p);
 
 /* The first step of plan_make: names, formulas and what is needed. */

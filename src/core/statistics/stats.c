@@ -46,6 +46,22 @@ void stats_join(struct stats *st, const struct stats *later)
 	st->weight += later->weight;
 }
 
+bool stats_subtract(struct stats *out, const struct stats *from, const struct stats *part)
+{
+	*out = (struct stats){
+		.n = from->n,
+		.min = from->min - part->max,
+		.max = from->max - part->min,
+		.first = from->first - part->first,
+		.last = from->last - part->last,
+		.sum = from->sum - part->sum,
+		.weighted_sum = from->weighted_sum - part->weighted_sum,
+		.weight = from->weight,
+	};
+	return from->n == part->n && !(from->weight < part->weight) &&
+	       !(from->weight > part->weight) && !(from->min < from->max);
+}
+
 double stats_mean(const struct stats *st)
 {
 	if (!st->n)

@@ -22,6 +22,9 @@ void stats_add(struct stats *st, double value, double seconds);
 void stats_stand(struct stats *st, double value, double seconds);
 /* Add what came later than all of st. */
 void stats_join(struct stats *st, const struct stats *later);
+/* Of a difference of two that were read together, of which the first was the same all the time.
+ * False: they do not seem to be such. */
+bool stats_subtract(struct stats *out, const struct stats *from, const struct stats *part);
 /* Time-weighted mean; plain mean when no weight is known. NAN when n == 0. */
 double stats_mean(const struct stats *st);
 

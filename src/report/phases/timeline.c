@@ -73,12 +73,6 @@ void timeline_end(struct timeline_track *k)
 	k->sum = k->seconds = 0;
 }
 
-/* The window of a time that was put last: nearly all of a long run lie in the one before them. */
-static bool is_within(const struct timeline_track *k, double from_s, double to_s)
-{
-	return from_s >= k->begin_s && to_s <= k->end_s;
-}
-
 static void open_window(const struct timeline *t, struct timeline_track *k, uint32_t w)
 {
 	timeline_end(k);
@@ -95,32 +89,21 @@ static uint32_t window_of(const struct timeline *t, double s)
 	return i > 0 ? (uint32_t)fmin(i, t->nwindows - 1) : 0;
 }
 
-static void add(struct timeline_track *k, double value, double seconds)
+void timeline_spread(struct timeline *t, struct timeline_track *k, double from_s, double to_s,
+		     double value)
 {
-	k->sum += value * seconds;
-	k->seconds += seconds;
-}
+	uint32_t last = window_of(t, to_s);
 
-void timeline_put(struct timeline *t, struct timeline_track *k, double from_s, double to_s,
-		  double value)
-{
-	uint32_t last;
-
-	if (!(to_s > from_s) || !isfinite(value))
-		return;
-	if (is_within(k, from_s, to_s)) {
-		add(k, value, to_s - from_s);
-		return;
-	}
-	last = window_of(t, to_s);
 	for (uint32_t w = window_of(t, from_s); w <= last; w++) {
 		double part;
 
 		if (k->window != w || !(k->end_s > k->begin_s))
 			open_window(t, k, w);
 		part = fmin(to_s, k->end_s) - fmax(from_s, k->begin_s);
-		if (part > 0)
-			add(k, value, part);
+		if (!(part > 0))
+			continue;
+		k->sum += value * part;
+		k->seconds += part;
 	}
 }
 

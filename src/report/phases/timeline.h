@@ -12,6 +12,8 @@
 #include "core/frame/derive.h"
 #include "core/frame/run.h"
 
+#include <math.h>
+
 enum { TIMELINE_WINDOWS = 512, TIMELINE_ROWS = 48 };
 
 struct timeline_row {
@@ -41,9 +43,25 @@ void timeline_free(struct timeline *t);
 struct timeline_row *timeline_add(struct timeline *t, const char *metric, bool sum);
 const struct timeline_row *timeline_find(const struct timeline *t, const char *metric);
 
-/* The value stood from one second to the other; times of a track grow. */
-void timeline_put(struct timeline *t, struct timeline_track *k, double from_s, double to_s,
-		  double value);
+/* As timeline_put, whatever windows it stood in. */
+void timeline_spread(struct timeline *t, struct timeline_track *k, double from_s, double to_s,
+		     double value);
+
+/* The value stood from one second to the other; times of a track grow. Nearly all of a long run lie
+ * in the window of the time before them. */
+static inline void timeline_put(struct timeline *t, struct timeline_track *k, double from_s,
+				double to_s, double value)
+{
+	if (!(to_s > from_s) || !isfinite(value))
+		return;
+	if (!(from_s >= k->begin_s && to_s <= k->end_s)) {
+		timeline_spread(t, k, from_s, to_s, value);
+		return;
+	}
+	k->sum += value * (to_s - from_s);
+	k->seconds += to_s - from_s;
+}
+
 void timeline_end(struct timeline_track *k); /* its last window is whole */
 
 /* From the first window to the last one that is above the threshold (or below). False, and nothing

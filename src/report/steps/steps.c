@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In whose samples steps are looked for. */
-enum { SIGNALS = STEP_CALLS + 1 };
 static int no_memory(const struct run *r, struct err *e)
 {
 	return err_set(e, -ENOMEM, "out of memory for the steps of %.300s", r->path);
@@ -78,16 +76,6 @@ static bool reads_nothing(const struct steps *x, const struct step_grid *g)
 	return step_grid_mean(g, STEP_READ, from_s, to_s) * (to_s - from_s) < data * x->n;
 }
 
-/* Threads that never give up a CPU have no rests in which they use less of it. */
-bool steps_are_of_job(const struct steps *x, const struct step_grid *g, uint32_t measure)
-{
-	if (measure == STEP_CPU && g->rests < x->n)
-		return false;
-	if ((measure == STEP_READ || measure == STEP_READ_CALLS) && reads_nothing(x, g))
-		return false;
-	return is_read_enough(x, g, measure);
-}
-
 /* Intervals from one reading of a measure to the next. */
 static double reading_of(const struct step_grid *g, uint32_t measure)
 {
@@ -96,11 +84,71 @@ static double reading_of(const struct step_grid *g, uint32_t measure)
 	return g->n / fmax(1, step_grid_read(g, measure, g->from_s, to_s));
 }
 
+/* How far what was done in a step, on average, is from what would have been at an even pace: from
+ * most behind it to most ahead, in intervals of the mean pace. */
+static double swing_of(const struct steps *x, const struct step_grid *g, uint32_t measure)
+{
+	enum { PLACES = 32 };
+	double sum[PLACES + 1] = { 0 }, all = 0, all_s = 0, low = 0, high = 0;
+
+	for (uint32_t k = 0; k < x->n; k++) {
+		double from_s = x->step[k].from_s, part_s = (x->step[k].to_s - from_s) / PLACES;
+		double done[PLACES + 1] = { 0 };
+
+		for (int i = 0; i < PLACES; i++) {
+			double at_s = from_s + i * part_s;
+			double v = step_grid_mean(g, measure, at_s, at_s + part_s);
+
+			done[i + 1] = done[i] + (isfinite(v) ? v : 0) * part_s;
+		}
+		for (int i = 1; i <= PLACES; i++)
+			sum[i] += (done[i] - done[PLACES] * i / PLACES) / x->n;
+		all += done[PLACES];
+		all_s += PLACES * part_s;
+	}
+	for (int i = 1; i <= PLACES; i++) {
+		low = fmin(low, sum[i]);
+		high = fmax(high, sum[i]);
+	}
+	return (high - low) / (all / all_s) / g->width_s;
+}
+
+/*
+ * Whether it may be the beat of much shorter steps with the samples, as a wheel in a film turns
+ * slowly. What is counted (CPU time, bytes, calls) is never lost between two samples, so that a
+ * beat moves it by no more than one of those steps does, which take about a reading. Real steps
+ * move it by a good part of what they do. Threads that do not rest that often have no such steps.
+ */
+static bool may_be_beat(const struct steps *x, const struct step_grid *g, uint32_t measure)
+{
+	const double most = 1, part = 0.043, shortest = 2.2;
+	double from_s = x->step[0].from_s, to_s = x->step[x->n - 1].to_s;
+	double reading = reading_of(g, measure), swing;
+	enum unit u = step_measures[measure].unit;
+
+	if (u == UNIT_BYTES || u == UNIT_RATIO) /* of one instant, not counted */
+		return false;
+	if (measure == STEP_CPU && g->rests < g->n / (shortest * reading))
+		return false;
+	swing = swing_of(x, g, measure);
+	return swing < most * reading && swing < part * (to_s - from_s) / x->n / g->width_s;
+}
+
+/* Threads that never give up a CPU have no rests in which they use less of it. */
+bool steps_are_of_job(const struct steps *x, const struct step_grid *g, uint32_t measure)
+{
+	if (measure == STEP_CPU && g->rests < x->n)
+		return false;
+	if ((measure == STEP_READ || measure == STEP_READ_CALLS) && reads_nothing(x, g))
+		return false;
+	return is_read_enough(x, g, measure) && !may_be_beat(x, g, measure);
+}
+
 /* In the measures that are left. */
 static int find_in(struct steps *x, const struct step_grid *g, const uint32_t *measure,
 		   uint32_t nmeasures, uint32_t *shown_by, double *worth)
 {
-	const double *signal[SIGNALS] = { 0 };
+	const double *signal[STEP_SIGNALS] = { 0 };
 	struct cycle c;
 	double clear = NAN;
 	int rc;
@@ -132,9 +180,9 @@ static int find_in(struct steps *x, const struct step_grid *g, const uint32_t *m
  */
 static int find_in_samples(struct steps *x, const struct step_grid *g, double *worth)
 {
-	uint32_t measure[SIGNALS], n = SIGNALS, by = 0;
+	uint32_t measure[STEP_SIGNALS], n = STEP_SIGNALS, by = 0;
 
-	for (uint32_t i = 0; i < SIGNALS; i++)
+	for (uint32_t i = 0; i < STEP_SIGNALS; i++)
 		measure[i] = i;
 	while (n) {
 		int rc = find_in(x, g, measure, n, &by, worth);

@@ -216,10 +216,12 @@ static bool rests_are_seen(const struct bursts *b, double *d)
 	const double enough = 1.9;
 	uint32_t n = 0;
 
+	if (b->measure != STEP_CPU)
+		return true;
 	for (uint32_t i = 1; i < b->nnow; i++)
 		d[n++] = b->now[i].from - b->now[i - 1].to;
 	qsort(d, n, sizeof *d, by_value);
-	return b->measure != STEP_CPU || d[n / 4] >= enough * b->reading;
+	return d[n / 4] >= enough * b->reading;
 }
 
 /* Distances of twice the usual one are those of which the middle was missed. d: sorted. */
@@ -238,9 +240,6 @@ static void try(struct bursts *b, bool ends, bool work)
 	const double covers = 0.4, sure = 4.2; /* many are tried */
 	uint32_t n = b->nnow, parts, kept = 0, steps;
 	double every, score;
-
-	if (!rests_are_seen(b, b->d))
-		return;
 
 	for (uint32_t i = 0; i < n; i++)
 		b->at[i] = ends ? b->now[i].to : b->now[i].from;
@@ -287,6 +286,8 @@ static void look(struct bursts *b, bool idle)
 		if (b->nnow <= LEAST)
 			break;
 		if (c >= 0 && (b->nnow == before || is_cut_anywhere(b, upto)))
+			continue;
+		if (!rests_are_seen(b, b->d))
 			continue;
 		for (int k = 0; k < 4; k++)
 			try(b, k % 2, k >= 2);

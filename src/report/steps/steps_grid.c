@@ -436,7 +436,7 @@ int step_grid_by_work(struct step_grid *to, const struct step_grid *g, const dou
 	for (uint32_t i = 0; i < to->n; i++) {
 		double to_s = step_grid_time(g, work, (i + 1) * width);
 
-		for (uint32_t k = 0; k < STEP_MEASURES; k++) {
+		for (uint32_t k = 0; k < STEP_SIGNALS; k++) {
 			bool level = step_measures[k].unit == UNIT_BYTES ||
 				     step_measures[k].unit == UNIT_RATIO;
 			double by = level ? 1 : (to_s - from_s) / (g->width_s * width);

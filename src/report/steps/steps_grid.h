@@ -10,6 +10,9 @@
 
 #include "report/steps/steps.h"
 
+/* The first measures: in their samples steps are looked for. */
+enum { STEP_SIGNALS = STEP_CALLS + 1 };
+
 struct step_grid {
 	double from_s, width_s;
 	uint32_t n;
@@ -35,7 +38,7 @@ double step_grid_mean(const struct step_grid *g, uint32_t measure, double from_s
  * thread wants a core all the time, or all get a quarter of what they want, it never rests. Returns
  * how many cores are next to none. */
 double step_grid_work(const struct step_grid *g, double *work);
-/* The same at equal distances in that instead of time: its seconds are those of work. n 0: there
+/* The signals at equal distances in that instead of time: its seconds are those of work. n 0: there
  * was none. 0 or -ENOMEM. */
 int step_grid_by_work(struct step_grid *to, const struct step_grid *g, const double *work);
 /* When so much of it was done. */

@@ -17,7 +17,8 @@
  * Statistics of metrics in one pass over the recording.
  *
  * What is only measured comes from the ranges of chunks; rates, sums over devices and formulas need
- * rows. Both count alike: a gauge stands until the node's next row, also across chunks.
+ * rows, but for differences from what is always the same, as of swap in use. Both count alike: a
+ * gauge stands until the node's next row, also across chunks.
  */
 
 /* Work is more than this over half a second: shorter, a process that ends would be work. */
@@ -52,6 +53,7 @@ struct pass {
 	struct derive derive;
 	uint32_t from, to;   /* nodes that are worked on now: from .. to - 1 */
 	bool derives;        /* there is a metric to be derived */
+	bool rows_only;      /* ranges tell nothing */
 	uint8_t *none;       /* [run.nseries] wanted when there is not */
 	struct stats *stats; /* [derive.plan.ncells] */
 	double *standing; /* [derive.plan.ncells] a gauge's value in its node's last row; NAN: none
@@ -74,16 +76,19 @@ struct pass {
 /* A rest that is shorter than a window tells no peak, unless it is all there is. */
 static void close_window(struct pass *p, struct work *w)
 {
-	double span = w->to_s - w->from_s;
+	double span = w->to_s - w->from_s, cores;
 
 	if (!(span > 0))
 		return;
-	if (w->cpu_s > work_cores * fmax(span, window_s)) {
-		p->first_work_s = fmin(p->first_work_s, w->from_s);
-		p->last_work_s = fmax(p->last_work_s, w->to_s);
+	if (w->cpu_s > work_cores * (span > window_s ? span : window_s)) {
+		if (!(p->first_work_s <= w->from_s))
+			p->first_work_s = w->from_s;
+		if (!(p->last_work_s >= w->to_s))
+			p->last_work_s = w->to_s;
 	}
-	if (span >= window_s || isnan(w->peak_cores))
-		w->peak_cores = fmax(w->peak_cores, fmin(w->cpu_s / span, w->cores));
+	cores = w->cpu_s / span < w->cores ? w->cpu_s / span : w->cores;
+	if (isnan(w->peak_cores) || (span >= window_s && cores > w->peak_cores))
+		w->peak_cores = cores;
 	w->from_s = w->to_s;
 	w->cpu_s = 0;
 }
@@ -299,16 +304,6 @@ static void find_cores(struct pass *p)
 	}
 }
 
-bool summary_is_short(const struct run *r)
-{
-	enum { ROWS = 200000 };
-	uint64_t rows = 0;
-
-	for (uint32_t i = 1; i < r->nnodes; i++)
-		rows += r->nodes[i].rows;
-	return rows <= ROWS;
-}
-
 /* Only the node's cell of what instances combine into, else each of theirs. */
 static int find_told(struct pass *p, const char *told)
 {
@@ -364,7 +359,8 @@ static int nodes_open(struct pass *p, struct err *e)
 		p->standing[i] = NAN;
 	if (p->told && find_told(p, p->told))
 		return -ENOMEM;
-	plan_leave_to_ranges(&p->derive.plan);
+	if (!p->rows_only)
+		plan_leave_to_ranges(&p->derive.plan);
 	find_cores(p);
 	return 0;
 }
@@ -408,6 +404,33 @@ static const char *cell_name(struct pass *p, const struct holder *h, uint32_t ce
 	return name;
 }
 
+/* Puts together what ranges tell of differences. Of a metric where that is not all nothing is kept;
+ * its name goes to untold. */
+static int find_differences(struct pass *p, struct bytes *untold)
+{
+	const struct plan *plan = &p->derive.plan;
+	bool *is_untold = calloc(p->run->nmetrics + 1, sizeof *is_untold); /* of a quantity */
+
+	for (uint32_t c = 1; is_untold && c < plan->ncells; c++) {
+		const struct cell *x = &plan->cell[c];
+		const uint32_t *source = x->difference ? plan->source + x->first_source : NULL;
+
+		if (!source ||
+		    stats_subtract(&p->stats[c], &p->stats[source[0]], &p->stats[source[1]]))
+			continue;
+		if (!is_untold[x->quantity])
+			bytes_printf(untold, "%s%s", untold->len ? "," : "",
+				     derive_quantity(&p->derive, c)->name);
+		is_untold[x->quantity] = true;
+	}
+	for (uint32_t c = 1; is_untold && c < plan->ncells; c++)
+		if (plan->cell[c].difference && is_untold[plan->cell[c].quantity])
+			p->stats[c].n = 0;
+	bytes_u8(untold, 0);
+	free(is_untold);
+	return is_untold && !untold->failed ? 0 : -ENOMEM;
+}
+
 static int give_metrics(struct pass *p)
 {
 	const struct plan *plan = &p->derive.plan;
@@ -421,7 +444,7 @@ static int give_metrics(struct pass *p)
 					    .over_nodes = q->metric->over_nodes,
 					    .stats = p->stats[c] };
 
-		if (!p->stats[c].n)
+		if (!p->stats[c].n || !plan->cell[c].emitted)
 			continue;
 		m.name = cell_name(p, h, c);
 		rc = m.name ? p->give(p->ctx, &m) : -ENOMEM;
@@ -432,8 +455,27 @@ static int give_metrics(struct pass *p)
 /* What is kept of each cell while its node is read is as much as that of all that it becomes. */
 enum { NODES_AT_A_TIME = 512 };
 
+static int read_nodes(struct pass *p, struct err *e);
+
+/* These metrics, from rows. */
+static int read_untold(const struct pass *p, const char *names, struct err *e)
+{
+	struct pass again = *p;
+	int rc;
+
+	again.globs = names;
+	again.told = NULL;
+	again.index = NULL;
+	again.rows_only = true;
+	again.node = calloc(p->run->nnodes + 1, sizeof *again.node);
+	rc = again.node ? read_nodes(&again, e) : -ENOMEM;
+	free(again.node);
+	return rc;
+}
+
 static int read_nodes(struct pass *p, struct err *e)
 {
+	struct bytes untold = { 0 };
 	int rc = p->derives ? nodes_open(p, e) : 0;
 
 	if (!rc && p->index)
@@ -443,10 +485,13 @@ static int read_nodes(struct pass *p, struct err *e)
 	if (!rc && p->index)
 		rc = series_index_end(p->index);
 	if (!rc && p->derives)
-		rc = give_metrics(p);
+		rc = find_differences(p, &untold) ? -ENOMEM : give_metrics(p);
 	for (uint32_t c = 1; !rc && p->derives && c < p->derive.plan.ncells; c++)
 		timeline_end(&p->track[c]);
 	nodes_close(p);
+	if (!rc && untold.len > 1)
+		rc = read_untold(p, (const char *)untold.data, e);
+	bytes_free(&untold);
 	return rc;
 }
 

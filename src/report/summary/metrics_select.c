@@ -81,3 +81,13 @@ void summary_select(struct bytes *globs, const struct run *r, const char *names)
 		bytes_u8(globs, 0);
 	}
 }
+
+bool summary_is_short(const struct run *r)
+{
+	enum { ROWS = 200000 };
+	uint64_t rows = 0;
+
+	for (uint32_t i = 1; i < r->nnodes; i++)
+		rows += r->nodes[i].rows;
+	return rows <= ROWS;
+}
