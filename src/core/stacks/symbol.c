@@ -184,6 +184,40 @@ static bool step(struct shortening *s)
 	}
 }
 
+/* A module's procedure as Fortran's compilers write it: "__heat_MOD_step" of GNU's, "heat_mp_step_"
+ * of Intel's, "_QMheatPstep" and "_QMheatFstepPinner" of LLVM's. False: it is none. */
+static bool put_fortran(struct shortening *s)
+{
+	const char *name = s->at, *end = s->end, *at, *mod;
+
+	for (at = name; at < end && (in_word(*at) || *at == '.'); at++)
+		;
+	if (at < end || end - name < 4)
+		return false;
+	if (name[0] == '_' && name[1] == 'Q' && strchr("MFP", name[2])) {
+		for (at = name + 3; at < end; at++)
+			if (strchr("MSFP", *at))
+				put(s, "::", 2);
+			else
+				put(s, at, 1);
+		return true;
+	}
+	mod = strstr(name, "_MOD_");
+	if (name[0] == '_' && name[1] == '_' && mod && mod > name + 2 && mod + 5 < end) {
+		put(s, name + 2, (size_t)(mod - name) - 2);
+		mod += strlen("_MOD_");
+	} else {
+		mod = strstr(name, "_mp_");
+		if (!mod || mod == name || mod + 5 >= end || *--end != '_')
+			return false;
+		put(s, name, (size_t)(mod - name));
+		mod += strlen("_mp_");
+	}
+	put(s, "::", 2);
+	put(s, mod, mod < end ? (size_t)(end - mod) : 0);
+	return true;
+}
+
 const char *symbol_short(const char *name, char *out, size_t size)
 {
 	struct shortening s = { name, name_end(name), out, 0, size - 1, false };
@@ -193,6 +227,8 @@ const char *symbol_short(const char *name, char *out, size_t size)
 		put(&s, name, strlen(name));
 		s.at = s.end;
 	}
+	if (put_fortran(&s))
+		s.at = s.end;
 	while (s.at < s.end) {
 		if (starts(&s, "operator") && (!s.n || !in_word(s.out[s.n - 1])))
 			put_operator(&s);
