@@ -15,7 +15,7 @@ enum { INLINED_MAX = 64 };
 static const double most = 0.5;
 
 /* Is a function the program's own, and not of a library, the system or an interpreter? file: where
- * it is, of Python's functions. */
+ * it is; templates that take a lambda have no namespace in their names. */
 static bool hot_is_own(const struct stacks_function *f, const char *file)
 {
 	static const char installed[] =
@@ -24,7 +24,7 @@ static bool hot_is_own(const struct stacks_function *f, const char *file)
 	if (!strcmp(f->module, PYTHON_MODULE))
 		return *f->name && !symbol_is_of_python(file);
 	return *f->name && !f->class && *f->module && !classes_is_system(f->module) &&
-	       !symbol_is_of_library(f->name) && !symbol_is_beginning(f->name) &&
+	       !(file && strstr(file, "/include/c++/")) && !symbol_is_of_library(f->name) && !symbol_is_beginning(f->name) &&
 	       strncmp(f->name, "runtime.", strlen("runtime.")) != 0 && /* of Go */
 	       !glob_match(installed, f->module);
 }
