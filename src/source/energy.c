@@ -401,13 +401,14 @@ static int energy_read(void *state, struct sample *s)
 	if (x->period_ns && !period_is_due(&x->period, s, x->period_ns))
 		return 0;
 	fresh = energy_cray_is_fresh(x);
-	for (struct zone *z = x->zone; z < x->zone + x->nzones; z++)
-		if (z->fd && z->failed && !period_is_due(&z->failed_looks, s, NS_PER_S))
+	for (struct zone *z = x->zone; z < x->zone + x->nzones; z++) {
+		if (z->failed && !period_is_due(&z->failed_looks, s, NS_PER_S))
 			continue;
-		else if (z->fd && (fresh || z->form != ZONE_JOULES))
+		if (z->fd && (fresh || z->form != ZONE_JOULES))
 			read_one(z, s);
 		else if (z->fd)
 			stands_still(z, s, z->counter.last);
+	}
 	return 0;
 }
 
