@@ -126,6 +126,7 @@ static void starts_with_and_without_a_script_are_of_one_program(void **state)
 	s = made(x);
 	assert_true(s.story.starts == 65 && s.story.starts_cpu_s == 17);
 	assert_string_equal(s.story.starts_command, "java");
+	assert_string_equal(s.story.starts_by, "");
 	done(&s, x);
 }
 
@@ -269,6 +270,23 @@ static void what_very_many_processes_executed_is_named(void **state)
 	done(&s, x);
 }
 
+static void who_starts_an_interpreter_again_and_again_is_named(void **state)
+{
+	struct synthetic *x = with_work(1);
+	uint32_t shell = instance(x, 1, "process", "sh job.sh", false), python;
+	struct summary s;
+
+	(void)state;
+	command(x, "python3 step.py", 30, 2);
+	below(x, shell, "python3 step.py", 4);
+	below(x, python = instance(x, 1, "process", "python3 step.py", true), "python3 step.py", 1);
+	x->instance[python].parent = shell;
+	s = made(x);
+	assert_string_equal(s.story.starts_command, "python3 step.py");
+	assert_string_equal(s.story.starts_by, " by sh job.sh,");
+	done(&s, x);
+}
+
 static void forks_are_named_where_they_execute_nothing(void **state)
 {
 	struct synthetic *x = with_work(1);
@@ -300,6 +318,7 @@ int main(void)
 		cmocka_unit_test(compilers_that_ran_side_by_side_are_known),
 		cmocka_unit_test(make_was_told_by_words_or_variable),
 		cmocka_unit_test(what_very_many_processes_executed_is_named),
+		cmocka_unit_test(who_starts_an_interpreter_again_and_again_is_named),
 		cmocka_unit_test(forks_are_named_where_they_execute_nothing),
 	};
 

@@ -355,6 +355,18 @@ static void tell_started(struct summary *s, const struct run *r)
 	decimal_append(out, size, "),");
 }
 
+/* Who started the interpreter that is started again and again. */
+static void tell_starter(struct summary *s, const struct run *r)
+{
+	struct story *y = &s->story;
+	struct starting a = { .executed = {
+				      { *y->starts_command ? y->starts_command : NULL, 0 } } };
+	const char *starter = find_starter(&a, s, r);
+
+	if (starter)
+		snprintf(y->starts_by, sizeof y->starts_by, " by %.120s,", starter);
+}
+
 /* ---- forks ---- */
 
 static bool is_process_of(const struct run_instance *in, const char *name)
@@ -401,6 +413,7 @@ int summary_repeats_make(struct summary *s, const struct run *r)
 	*s->repeated = '\0';
 	tell_starts(s, r);
 	tell_started(s, r);
+	tell_starter(s, r);
 	if (!lines || tell_forks(s, r)) {
 		free(lines);
 		return -ENOMEM;

@@ -132,6 +132,11 @@ static const char *started(const struct summary *s)
 	return *s->story.started ? s->story.started : ",";
 }
 
+static const char *repeated_by(const struct summary *s)
+{
+	return *s->story.starts_by ? s->story.starts_by : ",";
+}
+
 static const char *executed_command(const struct summary *s)
 {
 	const struct summary_command *most = summary_most_started(s);

@@ -135,7 +135,8 @@ struct story {
 	/* The command whose processes do little more than start: how many, their CPU time. */
 	double starts, starts_cpu_s;
 	char starts_command[STORY_TEXT];
-	const char *starts_shim; /* "pyenv", which looks for it each time; NULL: none does */
+	char starts_by[STORY_TEXT]; /* " by bash job.sh,": who started most of them; or "" */
+	const char *starts_shim;    /* "pyenv", which looks for it each time; NULL: none does */
 	/* Of the commands that processes executed the one with most; NULL: none is known. And of
 	 * very many processes " (417 of cut, 129 of date, started by bash daily.sh),", or "". */
 	const char *executed;
