@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What reads the same files again and again is found, and what gets its data through a pipe, or may
- * do other things each time, is none of it. */
+ * do other things each time, is none of it. Very many processes are named by what they executed. */
 #include "summary_made.h"
 
 #include <string.h>
@@ -126,6 +126,7 @@ static void starts_with_and_without_a_script_are_of_one_program(void **state)
 	s = made(x);
 	assert_true(s.story.starts == 65 && s.story.starts_cpu_s == 17);
 	assert_string_equal(s.story.starts_command, "java");
+	assert_string_equal(s.story.starts_by, "");
 	done(&s, x);
 }
 
@@ -204,6 +205,109 @@ static void make_was_told_by_words_or_variable(void **state)
 	assert_false(told_several("make", " -- A=j2"));
 }
 
+/* So many processes of the name that this one started. */
+static void below(struct synthetic *x, uint32_t parent, const char *name, int times)
+{
+	for (int k = 0; k < times; k++)
+		x->instance[instance(x, 1, "process", name, true)].parent = parent;
+}
+
+static const struct summary *stormed(struct summary *s, struct synthetic *x, const char *told)
+{
+	*s = made(x);
+	assert_string_equal(s->story.started, told);
+	return s;
+}
+
+static void what_very_many_processes_executed_is_named(void **state)
+{
+	struct synthetic *x = with_work(1);
+	struct summary s;
+	uint32_t shell, make;
+
+	(void)state;
+	shell = instance(x, 1, "process", "bash daily.sh", false);
+	command(x, "bash daily.sh", 400, 2);
+	command(x, "cut", 201, 1);
+	command(x, "date", 200, 1);
+	command(x, "sort", 2, 0);
+	below(x, shell, "bash daily.sh", 9);
+	below(x, shell, "cut", 4);
+	below(x, shell, "date", 4);
+	stormed(&s, x, " (201 of cut, 200 of date, started by bash daily.sh),");
+	assert_string_equal(s.story.executed, "cut");
+	done(&s, x);
+
+	x = with_work(1); /* of some nobody had time to find the names */
+	shell = instance(x, 1, "process", "sh job.sh", false);
+	command(x, "cut", 50, 1);
+	command(x, "?", 80, 0);
+	below(x, shell, "cut", 4);
+	stormed(&s, x, " (at least 50 of cut, started by sh job.sh),");
+	done(&s, x);
+
+	x = with_work(1); /* a shell that make executed, and what that did */
+	make = instance(x, 1, "process", "make", false);
+	command(x, "sh", 100, 1);
+	command(x, "tr", 99, 1);
+	below(x, make, "sh", 4);
+	below(x, shell = instance(x, 1, "process", "sh", true), "tr", 4);
+	x->instance[shell].parent = make;
+	stormed(&s, x, " (100 of sh, 99 of tr, started by make),");
+	done(&s, x);
+
+	x = with_work(1); /* by several alike */
+	command(x, "tr", 100, 1);
+	below(x, instance(x, 1, "process", "sh a", false), "tr", 2);
+	below(x, instance(x, 1, "process", "sh b", false), "tr", 2);
+	stormed(&s, x, " (100 of tr),");
+	done(&s, x);
+
+	x = with_work(1); /* by one of which nobody found the name */
+	command(x, "tr", 100, 1);
+	below(x, instance(x, 1, "process", "?", false), "tr", 4);
+	stormed(&s, x, " (100 of tr),");
+	done(&s, x);
+}
+
+static void who_starts_an_interpreter_again_and_again_is_named(void **state)
+{
+	struct synthetic *x = with_work(1);
+	uint32_t shell = instance(x, 1, "process", "sh job.sh", false), python;
+	struct summary s;
+
+	(void)state;
+	command(x, "python3 step.py", 30, 2);
+	below(x, shell, "python3 step.py", 4);
+	below(x, python = instance(x, 1, "process", "python3 step.py", true), "python3 step.py", 1);
+	x->instance[python].parent = shell;
+	s = made(x);
+	assert_string_equal(s.story.starts_command, "python3 step.py");
+	assert_string_equal(s.story.starts_by, " by sh job.sh,");
+	done(&s, x);
+}
+
+static void forks_are_named_where_they_execute_nothing(void **state)
+{
+	struct synthetic *x = with_work(1);
+	uint32_t shell = instance(x, 1, "process", "bash forks.sh", false);
+	struct summary s;
+
+	(void)state;
+	command(x, "bash forks.sh", 150, 2);
+	command(x, "seq", 1, 0);
+	below(x, shell, "bash forks.sh", 9);
+	below(x, shell, "seq", 1);
+	stormed(&s, x, " (136 forks of bash forks.sh that execute no other program),");
+	done(&s, x);
+
+	x = with_work(1); /* few */
+	command(x, "cut", 60, 1);
+	below(x, instance(x, 1, "process", "bash a.sh", false), "cut", 4);
+	stormed(&s, x, "");
+	done(&s, x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -213,6 +317,9 @@ int main(void)
 		cmocka_unit_test(starts_with_and_without_a_script_are_of_one_program),
 		cmocka_unit_test(compilers_that_ran_side_by_side_are_known),
 		cmocka_unit_test(make_was_told_by_words_or_variable),
+		cmocka_unit_test(what_very_many_processes_executed_is_named),
+		cmocka_unit_test(who_starts_an_interpreter_again_and_again_is_named),
+		cmocka_unit_test(forks_are_named_where_they_execute_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

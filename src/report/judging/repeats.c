@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* repeats.c - programs that do nothing but read a file and write what comes of it, run several
  * times with the same arguments: each reads the same file and does the same work again. And
- * interpreters that are started again and again. */
+ * interpreters that are started again and again; and what very many processes executed. */
+#include "base/text/decimal.h"
 #include "core/glob.h"
 #include "report/summary/parts.h"
 
@@ -235,6 +236,137 @@ static void tell_starts(struct summary *s, const struct run *r)
 		add_shims(s);
 }
 
+/* ---- very many ---- */
+
+struct started {
+	const char *name; /* NULL: none */
+	double n;
+};
+
+/* What executes no program has the name of who forked it. */
+struct starting {
+	struct started executed[2], forked; /* most first */
+	double executed_all, nameless;
+};
+
+static bool is_nameless(const char *name)
+{
+	const struct summary_command c = { .name = name };
+
+	return summary_command_shown(&c) != name;
+}
+
+static void count_started(struct starting *a, const struct summary *s, const struct run *r)
+{
+	for (uint32_t i = 0; i < s->ncommands; i++) {
+		const struct summary_command *c = &s->commands[i];
+		bool nameless = is_nameless(c->name);
+		bool small = c->processes <= a->executed[1].n && c->processes <= a->forked.n;
+		double forked = nameless || small ? 0 : forked_of(s, r, c->name);
+		double n = round(c->processes * (1 - forked));
+
+		a->executed_all += n;
+		a->nameless += nameless ? n : 0;
+		if (c->processes - n > a->forked.n)
+			a->forked = (struct started){ c->name, c->processes - n };
+		if (nameless || n <= a->executed[1].n)
+			continue;
+		a->executed[1] = (struct started){ c->name, n };
+		if (n > a->executed[0].n) {
+			a->executed[1] = a->executed[0];
+			a->executed[0] = (struct started){ c->name, n };
+		}
+	}
+}
+
+static bool is_executed(const struct starting *a, const char *name)
+{
+	bool is = false;
+
+	for (int k = 0; k < 2 && name; k++)
+		is |= a->executed[k].name && !strcmp(name, a->executed[k].name);
+	return is;
+}
+
+/* Who started a process of these commands that was seen, and is none of them; NULL: not known. */
+static const char *starter_of(const struct starting *a, const struct summary_process *p,
+			      const struct run *r)
+{
+	const char *above = r->instances[r->instances[p->instance].parent].name;
+
+	return above && !is_nameless(above) && is_executed(a, p->name) && !is_executed(a, above)
+		       ? above
+		       : NULL;
+}
+
+/* The name that most of them have, NULL: there is none. */
+static const char *find_starter(const struct starting *a, const struct summary *s,
+				const struct run *r)
+{
+	const char *most = NULL;
+	double ahead = 0, all = 0, of_most = 0;
+
+	for (uint32_t i = 0; i < s->nprocesses; i++) {
+		const char *above = starter_of(a, &s->processes[i], r);
+
+		if (above && !(ahead > 0))
+			most = above;
+		ahead += !above ? 0 : strcmp(above, most) ? -1 : 1;
+		all += above != NULL;
+	}
+	for (uint32_t i = 0; i < s->nprocesses && most; i++) {
+		const char *above = starter_of(a, &s->processes[i], r);
+
+		of_most += above && !strcmp(above, most);
+	}
+	return of_most > all / 2 ? most : NULL;
+}
+
+/* Forks of a shell are of no interest beside what they execute, unless there is little of that. */
+static void tell_started(struct summary *s, const struct run *r)
+{
+	static const double few = 0.1, many = 2, storm = 100;
+	char *out = s->story.started;
+	const size_t size = sizeof s->story.started;
+	struct starting a = { 0 };
+	const char *starter;
+
+	count_started(&a, s, r);
+	s->story.executed = a.executed[0].name;
+	if (a.executed[1].n < few * a.executed[0].n)
+		a.executed[1] = (struct started){ 0 };
+	if (a.executed_all + a.forked.n < storm)
+		return;
+	if (a.forked.n > many * a.executed_all) {
+		decimal_append(out, size, " (%.0f forks of %.120s that execute no other program),",
+			       a.forked.n, a.forked.name);
+		return;
+	}
+	if (!a.executed[0].name)
+		return;
+	decimal_append(out, size, " (%s%.0f of %.120s",
+		       a.nameless > few * a.executed_all ? "at least " : "", a.executed[0].n,
+		       a.executed[0].name);
+	if (a.executed[1].name)
+		decimal_append(out, size, ", %.0f of %.120s", a.executed[1].n, a.executed[1].name);
+	starter = find_starter(&a, s, r);
+	if (starter)
+		decimal_append(out, size, ", started by %.120s", starter);
+	decimal_append(out, size, "),");
+}
+
+/* Who started the interpreter that is started again and again. */
+static void tell_starter(struct summary *s, const struct run *r)
+{
+	struct story *y = &s->story;
+	struct starting a = { .executed = {
+				      { *y->starts_command ? y->starts_command : NULL, 0 } } };
+	const char *starter = find_starter(&a, s, r);
+
+	if (starter)
+		snprintf(y->starts_by, sizeof y->starts_by, " by %.120s,", starter);
+}
+
 /* ---- forks ---- */
 
 static bool is_process_of(const struct run_instance *in, const char *name)
@@ -280,6 +412,8 @@ int summary_repeats_make(struct summary *s, const struct run *r)
 	s->repeated_runs = s->repeated_cpu_s = 0;
 	*s->repeated = '\0';
 	tell_starts(s, r);
+	tell_started(s, r);
+	tell_starter(s, r);
 	if (!lines || tell_forks(s, r)) {
 		free(lines);
 		return -ENOMEM;

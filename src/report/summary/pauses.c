@@ -546,6 +546,34 @@ static void tell_turns(struct story_wait *w, const struct run *r)
 		 in);
 }
 
+/* "fsync, seen on the database a.db" of "app (pid 12) waits for storage: /data/a.db-wal (fsync)".
+ */
+static void tell_flushed(struct story *y)
+{
+	enum { PATH_WHOLE = 99 }; /* a longer one may be cut */
+	static const char waits[] = "waits for storage: /";
+	static const struct {
+		const char *seen, *is;
+	} hows[] = { { " (fsync)", "fsync" },
+		     { " (O_SYNC)", "O_SYNC" },
+		     { " (O_DIRECT)", "fsync or O_SYNC" } };
+	const char *path = strstr(y->wait[STALL_STORAGE].in, waits), *end, *name, *log = NULL;
+
+	end = path ? strrchr(path, '(') : NULL;
+	path = path ? path + sizeof waits - 2 : NULL;
+	for (size_t i = 0; end > path && i < sizeof hows / sizeof hows[0]; i++) {
+		if (strcmp(end - 1, hows[i].seen) != 0 || end - 1 - path > PATH_WHOLE)
+			continue;
+		for (name = end - 1; name[-1] != '/'; name--)
+			;
+		for (const char *at = name; at < end && !log; at++)
+			if (!strncmp(at, "-journal (", 10) || !strncmp(at, "-wal (", 6))
+				log = at;
+		snprintf(y->flushed, sizeof y->flushed, "%s, seen on %s%.*s", hows[i].is,
+			 log ? "the database " : "", (int)((log ? log : end - 1) - name), name);
+	}
+}
+
 void summary_pauses_make(struct summary *s, const struct run *r)
 {
 	double woken;
@@ -558,6 +586,7 @@ void summary_pauses_make(struct summary *s, const struct run *r)
 	if (*s->story.wait[STALL_STORAGE].in)
 		s->story.writes_direct =
 			strstr(s->story.wait[STALL_STORAGE].in, " (O_DIRECT)") != NULL;
+	tell_flushed(&s->story);
 	tell_sleeper(&s->story, r);
 	tell_loop(s);
 	tell_late_sleeps(s, r);

@@ -135,7 +135,12 @@ struct story {
 	/* The command whose processes do little more than start: how many, their CPU time. */
 	double starts, starts_cpu_s;
 	char starts_command[STORY_TEXT];
-	const char *starts_shim; /* "pyenv", which looks for it each time; NULL: none does */
+	char starts_by[STORY_TEXT]; /* " by bash job.sh,": who started most of them; or "" */
+	const char *starts_shim;    /* "pyenv", which looks for it each time; NULL: none does */
+	/* Of the commands that processes executed the one with most; NULL: none is known. And of
+	 * very many processes " (417 of cut, 129 of date, started by bash daily.sh),", or "". */
+	const char *executed;
+	char started[3 * STORY_TEXT];
 	/* The process that ended first by a signal, or that failed as the job did a moment later.
 	 */
 	double died_s, died_pid, died_signal, died_code, died_core;
@@ -230,6 +235,8 @@ struct story {
 	double lock_held_outside; /* 1: who was seen to hold a lock on a file is not of the job */
 	double writes_direct;     /* 1: the wait for storage that was seen was a write past the page
 				     cache */
+	char flushed[STORY_TEXT]; /* by what else, and where: "fsync, seen on data.log"; "": not
+				     known */
 	/* What the job's exit code means where it is an answer; NULL: it is none. Is it one? */
 	const char *answer;
 	double answered;

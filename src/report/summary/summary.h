@@ -309,6 +309,9 @@ struct summary {
 	 * MPI had there. */
 	double mpi_code_processes, mpi_code_most, mpi_code_least, mpi_code_work;
 	double mpi_code_idle; /* of the name of the former, how many used hardly any CPU time */
+	/* Which these are, "rank 1" or "heat (pid 12)", and the function of MPI in which the former
+	 * spent most of its time there: ", mostly in MPI_Allreduce;"; "": not known. */
+	char mpi_code_most_is[160], mpi_code_least_is[160], mpi_code_most_in[80];
 	double code_samples, code_top_ratio, code_thread_ratio, code_threads, code_short_ratio;
 	double code_unoptimized_least; /* lower end of its interval, a share of all CPU time */
 	double code_unoptimized_ratio;
