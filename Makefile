@@ -311,8 +311,8 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/libsonde-all.a
 	clang $(CPPFLAGS) $(CFLAGS) $(OPT_TESTS) -fsanitize=fuzzer $(LDFLAGS) -MMD -MP -MT $@ -o $@ $< $(BUILD)/libsonde-all.a -ljansson $(LDLIBS)
 
 # Of parts of the helper that reads the job's programs.
-UNWOUND := $(patsubst %,$(BUILD)/obj/unwind/%.o,blocked debug frame gate interpreted messages module names profile python python_code python_layout records scopes space symbols touch watch watch_place work)
-UNWINDING := $(BUILD)/fuzz/fuzz_unwind $(BUILD)/fuzz/fuzz_blocked $(BUILD)/fuzz/fuzz_symbols $(BUILD)/unit/test_unwind $(BUILD)/unit/test_spaces $(BUILD)/unit/test_touch $(BUILD)/unit/test_gate $(BUILD)/unit/test_blocked $(BUILD)/unit/test_python
+UNWOUND := $(patsubst %,$(BUILD)/obj/unwind/%.o,blocked debug frame gate interpreted messages module names profile punycode python python_code python_layout records rust scopes space symbols touch watch watch_place work)
+UNWINDING := $(BUILD)/fuzz/fuzz_unwind $(BUILD)/fuzz/fuzz_blocked $(BUILD)/fuzz/fuzz_symbols $(BUILD)/unit/test_unwind $(BUILD)/unit/test_spaces $(BUILD)/unit/test_touch $(BUILD)/unit/test_gate $(BUILD)/unit/test_blocked $(BUILD)/unit/test_python $(BUILD)/unit/test_rust
 $(UNWINDING): $(UNWOUND)
 $(UNWINDING): private LDLIBS := $(UNWOUND) $(BUILD)/libsonde-all.a $(LDLIBS) $(unwind.needs:lib%=-l%) $(unwind.private)
 $(BUILD)/unit/test_unwind: private CPPFLAGS += $(if $(DEMANGLE),-DUNWIND_DEMANGLE)

@@ -3,6 +3,7 @@
 
 #include "source/program/stacks_page.h"
 #include "unwind/debug.h"
+#include "unwind/rust.h"
 #include "unwind/scopes.h"
 
 #include <dwarf.h>
@@ -113,10 +114,17 @@ static void tidy_rust(char *text)
 	*to = '\0';
 }
 
+static char *demangle_rust(const char *symbol)
+{
+	char text[STACKS_TEXT_MAX];
+
+	return rust_demangle(symbol, text, sizeof text) ? strdup(text) : NULL;
+}
+
 char *name_demangle(const char *symbol)
 {
 	size_t n = strnlen(symbol, STACKS_TEXT_MAX - 1);
-	char *text = strndup(symbol, n), *plain;
+	char *plain = demangle_rust(symbol), *text = plain ? plain : strndup(symbol, n);
 	int status;
 
 	if (!text || strncmp(text, "_Z", 2) != 0)

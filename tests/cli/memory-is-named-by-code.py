@@ -88,6 +88,13 @@ if shutil.which("g++"):
 if shutil.which("rustc") and subprocess.run(["rustc", "--version"], capture_output=True, check=False).returncode == 0:
     subprocess.run(["rustc", "-O", "-g", "-o", "parts_rs", source + ".rs"], check=True)
     check("rs", [os.path.abspath("parts_rs")], {"load_index": 600, "load_table": 300}, "memory_parts.rs")
+    # What the standard library does for a type of the program, in symbols of v0, is its caller's, too.
+    pathlib.Path("own.rs").write_text("#[derive(Clone)]\npub struct Part([u64; 8]);\n#[inline(never)]\nfn load_parts(n: usize) -> Vec<Part> { vec![Part([n as u64; 8]); n] }\n"
+                                      "fn main() { let p = load_parts(2 << 20); std::thread::sleep(std::time::Duration::from_secs(1)); println!(\"{}\", p[7].0[3]); }\n", encoding="utf-8")
+    for level in ("0", "1"):
+        subprocess.run(["rustc", "-Csymbol-mangling-version=v0", "-Copt-level=" + level, "-g", "-o", "own" + level, "own.rs"], check=True)
+        own = owners(record("own" + level + "-run", os.path.abspath("own" + level)))
+        assert own["load_parts"]["peak_bytes"] > 0.9 * 128 * MB, own
 
 # ---- in words, tables and exports ----
 brief = " ".join(sonde("show", "c")[0].split())

@@ -143,10 +143,12 @@ extern "C" { fn clock() -> i64; }
 fn main() { let mut all = 0u64; let mut k = 2u64;
 while unsafe { clock() } < 2_100_000 { all = all.wrapping_add(count(300000 + (all & 1), k)); k = 2 + k % 7; } println!("{}", all); }
 """
+rust_home = None
 for compiler, source, levels in (("clang", LOOP, {"-O0": True, "-O1": False, "-O2": False}), ("rustc", RUST, {"-Copt-level=0": True, "-Copt-level=1": False, "-O": False})):
     home = {**os.environ, "HOME": pwd.getpwuid(os.getuid()).pw_dir}  # where rustup keeps its compilers
     if not shutil.which(compiler) or subprocess.run([compiler, "--version"], env=home, capture_output=True, check=False).returncode:
         continue
+    rust_home = home if compiler == "rustc" else None
     for level, wanted in levels.items():
         if "1" in level and not os.environ.get("LONG"):
             continue
@@ -159,6 +161,24 @@ for compiler, source, levels in (("clang", LOOP, {"-O0": True, "-O1": False, "-O
         sentences = [v["sentence"] for v in said["verdicts"] if v["rule"] == "code-unoptimized"]
         assert bool(sentences) == wanted, (name, said["verdicts"])
         assert not sentences or ("cargo build --release" if compiler == "rustc" else "-O2") in sentences[0], sentences
+
+# Rust's symbols (v0) are as people write them: of what the program has of the standard library, too, without debug information.
+if rust_home:
+    pathlib.Path("names.rs").write_text("""use std::collections::HashMap;
+trait Work { fn work(&self, n: u64) -> u64; }
+struct Part<T>(T);
+impl<T: Copy + Into<u64>> Work for Part<T> { #[inline(never)] fn work(&self, n: u64) -> u64 { let mut all = HashMap::new();
+for i in 0..n { *all.entry(i * self.0.into() % 5003).or_insert(0u64) += i; } all.len() as u64 } }
+extern "C" { fn clock() -> i64; }
+fn main() { let mut all = 0; while unsafe { clock() } < 1_500_000 { all += Part(3u32).work(50000 + all % 2); } println!("{}", all); }
+""")
+    subprocess.run(["rustc", "-Csymbol-mangling-version=v0", "-Copt-level=1", "-o", "names", "names.rs"], check=True, env=rust_home)
+    found = record("names-run", "./names", hz=99)
+    functions = {f.function for f in found.frames.values()}
+    assert not [f for f in functions if f.startswith("_R")], functions
+    assert through(found, "names::main", "<names::Part<u32> as names::Work>::work") > 0.9, functions
+    code = subprocess.run([SONDE, "show", "--code", "names-run"], check=True, capture_output=True, text=True).stdout
+    assert "names::Part::work" in code, code
 
 # The one place that most of the time went to, with who calls it, comes before what it means for the cores. A loop that waits without sleeping
 # is known by its instructions, whatever its function is called; one that adds numbers up is none, and neither is one that follows a list.

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names, lines and inlined calls out of a program of any bytes: its symbols and its debug
- * information, as the helper sonde-unwind looks them up, by a file and not from memory. */
+ * information, as the helper sonde-unwind looks them up, by a file and not from memory. And any
+ * bytes as a symbol of Rust. */
+#include "core/stacks/symbol.h"
+#include "source/program/stacks_page.h"
 #include "unwind/debug.h"
 #include "unwind/scopes.h"
 #include "unwind/symbols.h"
@@ -45,12 +48,30 @@ static void look(struct symbols *s, Elf *elf, const uint8_t *data, size_t size)
 	named_clear(&x);
 }
 
+static void demangle(const uint8_t *data, size_t size)
+{
+	char *symbol = malloc(size + 3), *name, text[256];
+
+	if (!symbol)
+		return;
+	memcpy(symbol, "_R", 2);
+	memcpy(symbol + 2, data, size);
+	symbol[size + 2] = '\0';
+	name = name_demangle(symbol);
+	if (!name || strlen(name) >= STACKS_TEXT_MAX)
+		abort();
+	(void)symbol_short(name, text, sizeof text);
+	free(name);
+	free(symbol);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct module m = { .path = (char *)"/nowhere/program", .usable = true };
 	int fd = size > 4 ? memfd_create("fuzz", MFD_CLOEXEC) : -1;
 	Elf *elf = NULL;
 
+	demangle(data, size);
 	elf_version(EV_CURRENT);
 	if (fd >= 0 && write(fd, data, size) == (ssize_t)size)
 		elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);

@@ -89,6 +89,7 @@ static const struct {
 	{ "allocation", "_PyObject_Malloc", "/usr/bin/python3.11" },
 	{ "allocation", "runtime.mallocgc", "/opt/x/gobin" },
 	{ "allocation", "__rust_alloc", "/opt/x/rust" },
+	{ "allocation", "__rustc::__rust_alloc", "/opt/x/rust" },
 	{ "copies", "__memmove_avx_unaligned_erms", LIB "libc.so.6" },
 	{ "copies", "__memset_avx2_erms", LIB "libc.so.6" },
 	{ "copies", "runtime.memmove", "/opt/x/gobin" },

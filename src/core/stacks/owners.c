@@ -129,14 +129,13 @@ struct owning {
 	uint32_t cap;
 };
 
-/* file: of a function of Python, or of an impl of Rust, whose name says no crate. */
+/* file: of a function of Python, or of an impl of alloc for a type of the program. */
 static bool may_own(const struct stacks_function *f, const char *file)
 {
 	if (!strcmp(f->module, PYTHON_MODULE))
 		return !symbol_is_of_python(file);
 	return *f->name && !f->class && *f->module && !classes_is_system(f->module) &&
-	       !symbol_is_of_library(f->name) &&
-	       ((*f->name != '<' && *f->name != '_') || !strstr(file, "/library/alloc/"));
+	       !symbol_is_of_library(f->name) && !strstr(file, "/library/alloc/");
 }
 
 /* The frame of a stack that its memory belongs to: else the innermost. */

@@ -78,28 +78,57 @@ static void put_operator(struct shortening *s)
 	}
 }
 
-/* "<T as Trait>::f" of Rust is T::f. */
-static void put_rust_type(struct shortening *s)
-{
-	const char *as, *from = ++s->at;
-	size_t depth = 1;
-
-	for (as = from; as < s->end && depth; as++) {
-		depth += *as == '<';
-		depth -= *as == '>' && as[-1] != '-';
-		if (depth == 1 && s->end - as > 4 && !memcmp(as, " as ", 4))
-			break;
-	}
-	while (s->at < as && s->at < s->end && *s->at != '<' && *s->at != '>')
-		put(s, s->at++, 1);
-	s->at = from - 1;
-	skip_brackets(s, '<', '>');
-}
-
 static bool in_word(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
 	       c == '_';
+}
+
+/* Has the type a path, as "t::S<u8>", and not as "&[t::S]"? */
+static bool has_path(const char *type, const char *end)
+{
+	size_t n = strcspn(type, "<> ([{&*!");
+
+	if (*type == '<')
+		return true;
+	return type + n <= end && memmem(type, n, "::", 2);
+}
+
+/* Arguments of a template; "core::str::<impl str>::trim" is core::str::trim. */
+static void skip_type(struct shortening *s)
+{
+	bool impl = starts(s, "<impl ") && ends(s, "::");
+
+	skip_brackets(s, '<', '>');
+	if (impl && starts(s, "::"))
+		s->at += 2;
+}
+
+/* "<T as Trait>::f" of Rust is T::f; Trait::f, if T is a type without a path. */
+static void put_rust_type(struct shortening *s)
+{
+	const char *as, *from = s->at++;
+	size_t depth = 1;
+
+	for (as = s->at; as < s->end; as++) {
+		depth += *as == '<';
+		depth -= *as == '>' && as[-1] != '-';
+		if (!depth || (depth == 1 && s->end - as > 4 && !memcmp(as, " as ", 4)))
+			break;
+	}
+	if (as < s->end && depth && !has_path(s->at, as)) {
+		s->at = as + 4;
+		as = s->end;
+	}
+	if (*s->at == '<') /* of a type within a function */
+		put_rust_type(s);
+	while (s->at < as && *s->at != '>')
+		if (*s->at == '<')
+			skip_type(s);
+		else
+			put(s, s->at++, 1);
+	s->at = from;
+	skip_brackets(s, '<', '>');
 }
 
 /* Parameters, unless it is a name without one, or a type of Go. True: nothing of the name follows.
@@ -162,7 +191,7 @@ static bool step(struct shortening *s)
 		if (!s->n)
 			put_rust_type(s);
 		else
-			skip_brackets(s, '<', '>');
+			skip_type(s);
 		return false;
 	case '(':
 		return take_parenthesis(s);
