@@ -13,11 +13,11 @@ SONDE = os.environ["SONDE"]
 RANGE = 262143328850
 ZONES = {  # name, directory, joules a step, whether totals have it
     "package-0": ("intel-rapl:0", 150, True),
-    "package-0/dram": ("intel-rapl:0:0", 71, True),
+    "package-0/dram": ("intel-rapl:0:0", 11, True),
     "package-1": ("intel-rapl:1", 131, True),
     "psys": ("intel-rapl:2", 390, False),
 }
-STEPS, START = 20, RANGE - 1_000_000_000  # less in all than what is believed of a moment: between two samples of a busy machine there may be many steps
+STEPS, START = 20, RANGE - 150_000_000  # less in all than what is believed of a moment: between two samples of a busy machine there may be many steps
 
 
 def put(zone, name, value):
