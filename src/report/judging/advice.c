@@ -119,7 +119,7 @@ static const struct row profilers[] = {
 	{ "octave", "`profile on` and `profshow` name its functions." },
 	{ "lua", "A profiler of Lua names its functions (LuaProfiler, or luajit -jp)." },
 	{ "bash", "PS4='+ $EPOCHREALTIME $LINENO ' bash -x prints when each line ran." },
-	{ "gawk awk", "gawk --profile writes how often each line ran." },
+	{ "gawk awk mawk nawk", "gawk --profile writes how often each line ran." },
 };
 
 const char *advice_of_profiler(const struct summary *s, const char *otherwise)
@@ -134,7 +134,7 @@ static const struct row collectors[] = {
 	  "Make fewer and smaller temporary objects (no spread or concat of what has grown, in a loop), or give the "
 	  "young ones more room (--max-semi-space-size); node --heap-prof names the functions that make them." },
 	{ "java",
-	  "Give the heap more room (-Xmx), or make fewer and longer-lived objects; a flight recording "
+	  "Give the heap more room (-Xmx), make fewer temporary objects, or keep fewer; a flight recording "
 	  "(-XX:StartFlightRecording=filename=job.jfr) names the methods that make them." },
 	{ "python pypy",
 	  "Collect less often while many objects are made that stay (gc.freeze, gc.disable), or make fewer of them." },
@@ -147,7 +147,7 @@ const char *advice_of_collection(const struct summary *s)
 {
 	return advice_by(
 		s, collectors, sizeof collectors / sizeof collectors[0],
-		"Give the heap more room (-Xmx, GOGC, gc.freeze), or make fewer and longer-lived objects.");
+		"Give the heap more room (-Xmx, GOGC, gc.freeze), make fewer temporary objects, or keep fewer.");
 }
 
 /* ---- memory that is taken again and again ---- */

@@ -299,13 +299,17 @@ static const char *advice_of(const struct found *f, const struct summary *s)
 /* Of compiled code it is not known whether it computes or waits for memory. */
 static void say_advice(struct summary_hot *out, const struct found *f, const struct summary *s)
 {
+	static const char without[] =
+		"awk*,gawk*,mawk*,nawk*,original-awk*,sed*,bash*,dash*,sh,sh *,ksh*,zsh*";
+	bool libraries = f->interpreter && !f->reason.row &&
+			 !(s->ncommands && glob_match(without, s->commands[0].name));
 	bool compiled = f->hot.own && !f->python && !f->hot.calls.function && !f->branch.n &&
 			!f->reason.row;
 	double held = s->peak_memory_bytes;
 	char bytes[32];
 
 	snprintf(out->advice, sizeof out->advice, "%s", advice_of(f, s));
-	if (f->interpreter && !f->reason.row)
+	if (libraries)
 		decimal_append(out->advice, sizeof out->advice, " Let libraries do the loops.");
 	if (compiled && held >= large_bytes)
 		decimal_append(
