@@ -14,9 +14,8 @@ enum {
 	RAREST_S = 60,
 	LOOKS = 64,   /* as many, about, however long the job is: each time doubles in so many */
 	RARER = 2000, /* than what a look costs, */
-	SEARCH_RARER =
-		1000, /* and a search for other ends; after a few in vain each is twice as rare */
-	VAIN_FEW = 2,
+	SEARCH_RARER = 1000, /* and a search for other ends; after a few in vain each is */
+	VAIN_FEW = 2,        /* twice as rare */
 	VAIN_MOST = 7,
 	FAILED_S = 2,     /* from one count of failed attempts to connect to the next, */
 	FAILED_PART = 32, /* and such a part of the time so far */

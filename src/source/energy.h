@@ -58,8 +58,8 @@ struct zone {
 	int fd;    /* kept open; 0: none */
 	struct wrap counter;
 	uint32_t instance, slot, breaks;
-	bool failed;                /* it stands still, */
-	struct period failed_looks; /* and is looked at again as often */
+	bool failed;                /* it stands still */
+	struct period failed_looks; /* when it is read again then */
 };
 
 struct energy {

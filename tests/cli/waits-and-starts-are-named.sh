@@ -176,8 +176,7 @@ says shells file-lock "/one, held by sh (pid " polling idle
 rules answers >answers.rules # which of them depends on how long Python takes to start
 jq -r '.verdicts[].sentence' answers.json >answers.says
 contains answers.says "waits for another process (local socket)"
-case " $(rules asks)" in *" round-trips "*) trips=round-trips ;; *) trips=round-trips-delayed ;; esac # by how fast the machine is
-says asks $trips "waits for the network" idle idle-throughout waited
+says asks round-trips "waits for the network" idle idle-throughout waited
 grep -q " or 127" asks.says && fail "one peer is named twice: $(cat asks.says)"
 says feeds idle-hole "waits for data from a pipe, while " stopped idle
 contains feeds.says "sleeps (timer)"

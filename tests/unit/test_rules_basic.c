@@ -233,13 +233,13 @@ static const struct {
 } contradictions[] = {
 	/* nothing worked, and why */
 	{ "idle idle-head idle-tail idle-hole idle-throughout waited",
-	  "hung stopped polling file-lock slept-late round-trips round-trips-delayed waits-network waits-storage "
+	  "hung stopped polling file-lock slept-late round-trips waits-network waits-storage "
 	  "waits-file-lock waits-sleep failed-after-waiting" },
 	{ "idle", "idle-head idle-tail idle-hole idle-throughout idle-in-parts" },
 	{ "slept-fixed", "idle-in-parts" },
 	{ "idle waited single-core", "slept-fixed idle-in-parts" },
 	{ "cores-unused",
-	  "slept-fixed idle-in-parts idle-throughout waited hung stopped polling file-lock slept-late round-trips round-trips-delayed "
+	  "slept-fixed idle-in-parts idle-throughout waited hung stopped polling file-lock slept-late round-trips "
 	  "slow-files single-core single-core-then-idle serial-phase bottleneck "
 	  "one-after-another takes-turns unequal-workers" },
 	/* one core was in use, and threads that wanted more */

@@ -101,9 +101,18 @@ static void test_names_are_short(void **state)
 	assert_string_equal(symbol_short("abcdef", tiny, sizeof tiny), "abc");
 	assert_string_equal(symbol_short("a\xc3\xa4\xc3\xa4", tiny, sizeof tiny), "a\xc3\xa4");
 	assert_string_equal(symbol_short("ab\xc3\xa4", tiny, sizeof tiny), "ab");
-	assert_true(symbol_is_of_library("void std::vector<int>::push_back(int&&)"));
-	assert_true(symbol_is_of_library("core::ptr::write"));
-	assert_false(symbol_is_of_library("stdlike::f(std::vector<int>)"));
+}
+
+static void test_a_library_is_known_by_names_and_files(void **state)
+{
+	(void)state;
+	assert_true(symbol_is_of_library("void std::vector<int>::push_back(int&&)", ""));
+	assert_true(symbol_is_of_library("core::ptr::write", ""));
+	assert_false(symbol_is_of_library("stdlike::f(std::vector<int>)", "/src/std/f.cc"));
+	assert_true(symbol_is_of_library("stable_sort<int*, main()::{lambda(int, int)#1}>",
+					 "/usr/include/c++/12/bits/stl_algo.h"));
+	assert_true(symbol_is_of_library("<t::S as alloc::slice::hack::ConvertVec>::to_vec",
+					 "/rustc/5980/library/alloc/src/slice.rs"));
 	assert_string_equal(symbol_base("/lib/libz.so.1"), "libz.so.1");
 	assert_string_equal(symbol_base("[vdso]"), "[vdso]");
 }
@@ -136,6 +145,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names_are_short),
 		cmocka_unit_test(test_fortran_has_its_modules),
+		cmocka_unit_test(test_a_library_is_known_by_names_and_files),
 		cmocka_unit_test(test_names_lose_their_directories),
 	};
 

@@ -24,8 +24,7 @@ static bool hot_is_own(const struct stacks_function *f, const char *file)
 	if (!strcmp(f->module, PYTHON_MODULE))
 		return *f->name && !symbol_is_of_python(file);
 	return *f->name && !f->class && *f->module && !classes_is_system(f->module) &&
-	       !(file && strstr(file, "/include/c++/")) && !symbol_is_of_library(f->name) &&
-	       !symbol_is_beginning(f->name) &&
+	       !symbol_is_of_library(f->name, file) && !symbol_is_beginning(f->name) &&
 	       strncmp(f->name, "runtime.", strlen("runtime.")) != 0 && /* of Go */
 	       !glob_match(installed, f->module);
 }

@@ -135,7 +135,7 @@ static bool may_own(const struct stacks_function *f, const char *file)
 	if (!strcmp(f->module, PYTHON_MODULE))
 		return !symbol_is_of_python(file);
 	return *f->name && !f->class && *f->module && !classes_is_system(f->module) &&
-	       !symbol_is_of_library(f->name) && !strstr(file, "/library/alloc/");
+	       !symbol_is_of_library(f->name, file);
 }
 
 /* The frame of a stack that its memory belongs to: else the innermost. */

@@ -315,7 +315,7 @@ bool symbol_is_cancellation(const char *name)
 	return false;
 }
 
-bool symbol_is_of_library(const char *name)
+bool symbol_is_of_library(const char *name, const char *file)
 {
 	static const char *const spaces[] = { "std::", "core::", "alloc::", "__gnu_cxx::" };
 	char text[16]; /* the beginning is enough */
@@ -324,7 +324,7 @@ bool symbol_is_of_library(const char *name)
 	for (size_t i = 0; i < sizeof spaces / sizeof spaces[0]; i++)
 		if (!strncmp(text, spaces[i], strlen(spaces[i])))
 			return true;
-	return false;
+	return strstr(file, "/include/c++/") || strstr(file, "/library/alloc/");
 }
 
 bool symbol_is_of_python(const char *file)

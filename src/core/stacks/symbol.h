@@ -26,8 +26,10 @@ bool symbol_is_beginning(const char *name);
  * that the program called is further out. */
 bool symbol_is_cancellation(const char *name);
 
-/* Is it of the standard library of C++ or Rust, which compilers also put into programs? */
-bool symbol_is_of_library(const char *name);
+/* Is it of the standard library of C++ or Rust, which compilers also put into programs? By its
+ * name, or by the file where it is ("": not known): a template that takes a lambda, and an impl of
+ * alloc for a type of the program, have no name of the library's. */
+bool symbol_is_of_library(const char *name, const char *file);
 
 /* Is it a file of Python's own library, or of one that was installed? */
 bool symbol_is_of_python(const char *file);

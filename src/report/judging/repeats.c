@@ -359,9 +359,8 @@ static void tell_started(struct summary *s, const struct run *r)
 static void tell_starter(struct summary *s, const struct run *r)
 {
 	struct story *y = &s->story;
-	struct starting a = { .executed = {
-				      { *y->starts_command ? y->starts_command : NULL, 0 } } };
-	const char *starter = find_starter(&a, s, r);
+	struct starting a = { .executed = { { y->starts_command, 0 } } };
+	const char *starter = *y->starts_command ? find_starter(&a, s, r) : NULL;
 
 	if (starter)
 		snprintf(y->starts_by, sizeof y->starts_by, " by %.120s,", starter);

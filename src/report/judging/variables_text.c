@@ -154,6 +154,17 @@ static const char *mpi_least_process(const struct summary *s)
 	return *s->mpi_code_least_is ? s->mpi_code_least_is : "another";
 }
 
+/* With one or two wake-ups for each. */
+static const char *delayed(const struct summary *s)
+{
+	const double from = 18, to = 60;
+
+	return s->story.wakes_per_s >= from && s->story.wakes_per_s <= to
+		       ? ". If each takes about 40 ms, it waits for a delayed acknowledgement: write a "
+			 "request at once, or set TCP_NODELAY."
+		       : ".";
+}
+
 static const char *mpi_most_in(const struct summary *s)
 {
 	return *s->mpi_code_most_in ? s->mpi_code_most_in : ";";

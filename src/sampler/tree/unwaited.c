@@ -161,8 +161,8 @@ bool unwaited_is(struct tree *t, struct process *p)
 	if (!parent->judged && !parent->ignores_children && had_faults(p))
 		judge(t, parent);
 	forgotten = was_forgotten(t, parent, p);
-	if (forgotten ||
-	    (parent->asked && parent->ignores_children && !was_given_before_its_end(t, parent, p)))
+	if (forgotten || (!t->unwaited && parent->asked && parent->ignores_children &&
+			  !was_given_before_its_end(t, parent, p)))
 		unwaited_say(t);
 	return forgotten;
 }
